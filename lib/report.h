@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Verdicts. An image is a table of checks; report_run() prints the plan, runs each check and prints
+ * its verdict as KTAP version 1. Inside a check the calls below note results; the most severe
+ * stands, and the first text of that severity is printed with it. A check that notes nothing is an
+ * ERROR: it asserted nothing.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "types.h"
+
+struct check {
+	const char *name;	    /* stable, kebab-case, no measured value in it */
+	void (*run)(void);	    /* NULL where there are sub-checks */
+	const char *guards;	    /* catalogue ids: "A21 K19", or NULL */
+	const char *story;	    /* one sentence: the invariant, for --explain */
+	const struct check *checks; /* sub-checks, printed as a nested KTAP block */
+	size_t nr_checks;
+};
+
+/*
+ * The body of every image's main(): prints hello, plan, verdicts and end. Honours the argument
+ * check=NAME (only that one runs, the others are left out of the plan). Returns for main() to
+ * return.
+ */
+int report_run(const char *image, const struct check *checks, size_t nr_checks);
+
+/* The subject is as it should be in this respect. */
+void report_pass(void);
+
+/* The subject is wrong. */
+void report_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* pass or fail by cond; returns cond. */
+bool report_expect(bool cond, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* What the check needs is not there; decide it first. */
+void report_skip(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Known to fail, by the image's own knowledge. */
+void report_xfail(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* The test or its environment is wrong, not the subject. */
+void report_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Figures for the reader: a KTAP diagnostic line. Judges nothing. */
+void report_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* How long one check may take by itself, ns: argument budget-ms, default 500. */
+u64 report_budget_ns(void);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Work on other CPUs. A CPU without work is idle (HLT, WFI), not spinning. Every wait here is
+ * bounded; a CPU that does not answer ends the image with an ERROR that names it.
+ */
+#ifndef SMP_H
+#define SMP_H
+
+#include "spinlock.h"
+#include "types.h"
+
+#define MAX_CPUS 64
+
+/* CPUs that firmware or devicetree name and that came up; ids are 0 … smp_count() - 1. */
+int smp_count(void);
+int smp_id(void);
+
+/* How many CPUs were named, started or not. */
+int smp_named(void);
+
+/* Starts all other CPUs; called once by the start-up code. Returns how many are up. */
+int smp_start(void);
+
+/* Runs fn(arg) on the CPU and waits for its end; on the own CPU a plain call. */
+void on_cpu(int cpu, void (*fn)(void *arg), void *arg);
+
+/* Starts fn(arg) there and returns; the CPU must be idle. */
+void on_cpu_async(int cpu, void (*fn)(void *arg), void *arg);
+
+/* Waits until the CPU is idle again, at most timeout_ns. */
+bool cpu_wait_idle(int cpu, u64 timeout_ns);
+
+/* Runs fn(arg) on every CPU at once, the own one included, and waits for all. */
+void on_all_cpus(void (*fn)(void *arg), void *arg);
+
+/* Runs fn(arg) on CPUs 0 … count - 1 (the own one must be 0), at once, and waits for all. */
+void on_first_cpus(int count, void (*fn)(void *arg), void *arg);
+
+/* A reusable barrier for a fixed number of CPUs. */
+struct smp_barrier {
+	u32 total;
+	u32 arrived;
+	u32 generation;
+};
+
+void smp_barrier_init(struct smp_barrier *b, u32 total);
+void smp_barrier_wait(struct smp_barrier *b);
+
+/*
+ * For the arch's start-up code: the loop of a secondary CPU, after its own set-up; never returns.
+ * The arch provides the three functions below.
+ */
+NORETURN void smp_secondary_loop(int cpu);
+
+/* Starts CPU id; false when firmware refused. */
+bool arch_smp_start_cpu(int cpu);
+/* Counts the CPUs that firmware or the devicetree names. */
+int arch_smp_probe(void);
+/* Wakes the CPU from arch_smp_idle(). */
+void arch_smp_kick(int cpu);
+/* Sleeps until kicked or interrupted, unless *work is already nonzero; no lost wake-up. */
+void arch_smp_idle(const u32 *work);
+
+#endif
