@@ -88,7 +88,8 @@ $(foreach arch,$(ARCHES),$(eval $(call image_rules,$(arch))))
 
 # ---- host programs ------------------------------------------------------------------------------
 
-host_flags := $(warnings) -O2 -g -D_GNU_SOURCE -fno-omit-frame-pointer -Ilib -Ihost -Ibuild
+host_flags := $(warnings) -O2 -g -D_GNU_SOURCE -fno-omit-frame-pointer -iquote lib -iquote host \
+	-iquote build
 runner_src := $(wildcard host/*.c host/qemu/*.c) $(wildcard host/kvm/backend.c)
 util_src := $(wildcard host/util/*.c)
 vmm_src_common := $(filter-out host/kvm/backend.c,$(wildcard host/kvm/*.c))
@@ -137,10 +138,10 @@ build/$(1)/lib/%.o: lib/%.c build/config.mk Makefile
 		-iquote lib -Itests/unit $$(deps) -c $$< -o $$@
 build/$(1)/host/%.o: host/%.c build/config.mk build/config.h Makefile
 	@mkdir -p $$(@D)
-	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -Ihost -iquote lib -Ibuild $$(deps) -c $$< -o $$@
+	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -iquote host -iquote lib -iquote build $$(deps) -c $$< -o $$@
 build/$(1)/%.o: tests/unit/%.c build/config.mk Makefile
 	@mkdir -p $$(@D)
-	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -Itests/unit -Ihost -iquote lib -Ibuild \
+	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -Itests/unit -iquote host -iquote lib -iquote build \
 		$$(deps) -c $$< -o $$@
 build/$(1)/lib_%: build/$(1)/lib_%.o $$(support_obj_$(1)) $$(portable_obj_$(1))
 	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka
