@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * expected/*.cfg: which verdicts are known, under which condition, and why. A section names what it
+ * is about, "[counter]" a test's own verdict or "[counter.frequency]" one check; shell wildcards
+ * are allowed. Keys: verdict (fail, error, timeout), reason (required), link, and conditions that
+ * must all hold: arch, vmm, accel, host-module (a name under /sys/module), kernel (of the KVM host)
+ * and qemu as ranges "6.1..6.11", "<10.0", ">=7.2".
+ */
+#ifndef HOST_EXPECTED_H
+#define HOST_EXPECTED_H
+
+#include "arch.h"
+#include "verdict.h"
+#include "types.h"
+
+/* What the conditions are compared with. */
+struct circumstances {
+	enum arch arch;
+	const char *vmm;
+	enum accel accel;
+	const char *kernel;	  /* release of the host kernel, "6.12.4-amd64" */
+	const char *qemu_version; /* "7.2.22", or NULL */
+};
+
+struct expectation {
+	char *subject; /* section's name, a pattern */
+	enum verdict verdict;
+	char *reason;
+	char *link; /* or NULL */
+	const char *file;
+	unsigned line;
+	/* conditions: the module's own, see expected.c */
+	struct condition *conditions;
+	bool matched; /* some verdict of this run was expected by it */
+};
+
+struct expectations {
+	struct expectation *list;
+	size_t count;
+};
+
+/* Reads every *.cfg of a directory (a missing directory is an error). -1: printed to stderr. */
+int expected_load(const char *dir, struct expectations *e);
+void expected_free(struct expectations *e);
+
+/* The entry for a test (check == NULL) or one check of it under these circumstances, or NULL. */
+struct expectation *expected_find(struct expectations *e, const char *test, const char *check,
+				  const struct circumstances *c);
+
+#endif

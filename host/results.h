@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The directory of one run: results.json, ktap.txt, logs/. docs/results.md has the schema. Files
+ * appear whole (written beside, then renamed); what a run had so far is on disk after every test,
+ * so that a run that is killed loses nothing.
+ */
+#ifndef HOST_RESULTS_H
+#define HOST_RESULTS_H
+
+#include <jansson.h>
+#include "result.h"
+#include "util/error.h"
+
+#define RESULTS_SCHEMA_VERSION 1
+
+struct results;
+
+/* How one arch was run in this run. */
+struct results_target {
+	enum arch arch;
+	const char *vmm;
+	enum accel accel;
+	const char *accel_reason; /* why this one: "--accel", "/dev/kvm works", "no /dev/kvm" */
+	const char *vmm_version;
+	const char *vmm_path;
+	const char *cpu;
+};
+
+/*
+ * Makes the directory (NULL: results/YYYYmmdd-HHMMSS[-N] with results/latest pointing to it, safe
+ * against a second run at the same time) and checks that it can be written.
+ */
+struct results *results_open(const char *dir, struct error *err);
+const char *results_dir(const struct results *r);
+
+/* Environment, command line, targets; before the first test. environment is taken over. */
+void results_begin(struct results *r, json_t *environment, int argc, char **argv,
+		   const struct results_target *targets, size_t nr_targets, size_t nr_planned);
+
+/* Opens logs/ARCH/NAME[.REPETITION].log for a test; path (relative) goes to result->log. */
+FILE *results_open_log(struct results *r, struct test_result *result, struct error *err);
+
+/* Records one test. -1 with err when the disk said no; the run then ends with status 3. */
+int results_add(struct results *r, const struct test_result *result, struct error *err);
+
+struct results_totals {
+	unsigned passed, failed, skipped; /* tests; failed: unexpected fail, error or timeout */
+	unsigned xfailed;		  /* tests; counted in passed as well */
+	unsigned unexpected_passes;	  /* tests or checks */
+};
+
+/* Completes the files; interrupted: by a signal. Fills totals. -1 when they could not be written. */
+int results_finish(struct results *r, bool interrupted, struct results_totals *totals,
+		   struct error *err);
+void results_free(struct results *r);
+
+/* The KTAP text so far, for --ktap. */
+void results_ktap_stream(struct results *r, FILE *out);
+
+#endif
