@@ -106,7 +106,7 @@ build/$(1)/host/%.o: host/%.c build/config.mk build/config.h Makefile
 build/$(1)/host/runner: $$(runner_obj_$(1)) $$(util_obj_$(1))
 	$$(call say,LD,$$@) $$(CC_$(1)) -static -o $$@ $$^ -ljansson -llzma -lzstd
 build/$(1)/host/vmm: $$(vmm_obj_$(1)) $$(util_obj_$(1))
-	$$(call say,LD,$$@) $$(CC_$(1)) -static -o $$@ $$^ -pthread $$(if $$(filter arm64,$(1)),-lfdt)
+	$$(call say,LD,$$@) $$(CC_$(1)) -static -o $$@ $$^ -pthread $$(if $$(filter arm64,$(1)),$(FDT_LIB))
 host: build/$(1)/host/runner $$(if $(vmm_src_common),build/$(1)/host/vmm)
 -include $$(addsuffix .d,$$(runner_obj_$(1)) $$(vmm_obj_$(1)) $$(util_obj_$(1)))
 endef
@@ -170,6 +170,6 @@ check:
 	scripts/check.sh
 
 clean:
-	rm -rf build/*/
+	rm -rf $(filter-out build/sysroot/ build/include/,$(wildcard build/*/))
 distclean:
 	rm -rf build results
