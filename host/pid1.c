@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The runner as PID 1 of kernel mode's initramfs. Nothing here judges: what goes wrong is said on
+ * the console, where the outer runner keeps it for the report of an ERROR.
+ */
+#include "pid1.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#include "stream.h"
+#include "util/memory.h"
+#include "util/text.h"
+
+/* syslog(2)'s type that sets the level of messages that reach the console. */
+#define SYSLOG_ACTION_CONSOLE_LEVEL 8
+
+static void mount_or_say(const char *type, const char *where)
+{
+	mkdir(where, 0755);
+	if (mount(type, where, type, 0, NULL) < 0 && errno != EBUSY)
+		fprintf(stderr, "init: mount %s on %s: %s\n", type, where, strerror(errno));
+}
+
+/* The whole file and a NUL after it; NULL where it cannot be read. Malloced. */
+static char *read_whole(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct text content = { 0 };
+	char buffer[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		text_append_bytes(&content, buffer, n);
+	close(fd);
+	*size = content.len;
+	return text_take(&content);
+}
+
+static void load_module(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		fprintf(stderr, "init: %s: %s\n", path, strerror(errno));
+		return;
+	}
+	if (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST)
+		fprintf(stderr, "init: loading %s: %s\n", path, strerror(errno));
+	close(fd);
+}
+
+static void load_modules(void)
+{
+	size_t size;
+	char *list = read_whole(PID1_MODULES_FILE, &size);
+	char **paths;
+
+	if (!list)
+		return;
+	paths = words_split(list, "\n");
+	for (char **path = paths; *path; path++)
+		load_module(*path);
+	words_free(paths);
+	free(list);
+}
+
+static void read_args(int *argc, char ***argv)
+{
+	size_t size = 0;
+	char *args = read_whole(PID1_ARGS_FILE, &size);
+	size_t count = 0;
+
+	for (size_t i = 0; i < size; i++)
+		count += args[i] == '\0';
+	*argv = memory_zalloc((count + 2) * sizeof(char *));
+	(*argv)[0] = "runner";
+	*argc = 1;
+	for (size_t at = 0; at < size; at += strlen(args + at) + 1)
+		(*argv)[(*argc)++] = args + at;
+}
+
+/* Waits for the runner; orphans of dead VMMs are reaped on the way. */
+static int wait_for(pid_t runner)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = wait(&status)) != runner) {
+		if (pid < 0 && errno == ECHILD)
+			return -1;
+	}
+	return status;
+}
+
+void pid1_enter(int *argc, char ***argv)
+{
+	pid_t runner;
+	int status;
+
+	mount_or_say("proc", "/proc");
+	mount_or_say("sysfs", "/sys");
+	mount_or_say("devtmpfs", "/dev");
+	mount_or_say("tmpfs", "/tmp");
+	load_modules();
+	/* From here on only a panic may write between the lines of the stream. */
+	klogctl(SYSLOG_ACTION_CONSOLE_LEVEL, NULL, 1);
+
+	fflush(NULL);
+	runner = fork();
+	if (runner == 0) {
+		read_args(argc, argv);
+		return;
+	}
+	status = runner < 0 ? -1 : wait_for(runner);
+	stream_exit(STDOUT_FILENO, status);
+	tcdrain(STDOUT_FILENO);
+	sync();
+	reboot(RB_POWER_OFF);
+	/* A machine without a way to power off: the outer runner has the last record already. */
+	for (;;)
+		pause();
+}
