@@ -8,6 +8,7 @@
 #define HOST_CONFIG_H
 
 #include "arch.h"
+#include "ini.h"
 #include "types.h"
 #include "util/error.h"
 
@@ -39,6 +40,10 @@ struct config {
 
 /* Reads the file. On failure every mistake is printed to stderr and -1 returned. */
 int config_load(const char *path, struct config *config);
+
+/* The same with the mistakes added to a list instead of printed. */
+int config_read(const char *path, struct config *config, struct mistakes *m);
+
 void config_free(struct config *config);
 
 bool test_in_group(const struct test *test, const char *group);

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +55,15 @@ void mistakes_print(struct mistakes *m, struct text *out)
 		text_append_utf8(out, mistake->text, strlen(mistake->text));
 		text_append_char(out, '\n');
 	}
+}
+
+void mistakes_tell(struct mistakes *m)
+{
+	struct text t = { 0 };
+
+	mistakes_print(m, &t);
+	fputs(text_string(&t), stderr);
+	text_free(&t);
 }
 
 void mistakes_free(struct mistakes *m)

@@ -49,6 +49,8 @@ void mistake_add(struct mistakes *m, const char *file, unsigned line, const char
 
 /* "FILE:LINE: TEXT" lines; by line within a file, files in the order in which they came. */
 void mistakes_print(struct mistakes *m, struct text *out);
+/* The same to stderr. */
+void mistakes_tell(struct mistakes *m);
 void mistakes_free(struct mistakes *m);
 
 /*

@@ -231,6 +231,21 @@ size_t words_count(char *const *words)
 	return count;
 }
 
+bool words_any(const char *s, const char *separators)
+{
+	return s[strspn(s, separators)] != '\0';
+}
+
+char **words_copy(char *const *words)
+{
+	size_t count = words_count(words);
+	char **copy = memory_zalloc((count + 1) * sizeof(*copy));
+
+	for (size_t i = 0; i < count; i++)
+		copy[i] = text_copy(words[i]);
+	return copy;
+}
+
 bool words_have(char *const *words, const char *word)
 {
 	for (size_t i = 0; words && words[i]; i++) {

@@ -53,6 +53,9 @@ char *text_copy_bytes(const char *s, size_t len);
 char **words_split(const char *s, const char *separators);
 void words_free(char **words);
 size_t words_count(char *const *words);
+/* Is there any word in s? */
+bool words_any(const char *s, const char *separators);
+char **words_copy(char *const *words);
 bool words_have(char *const *words, const char *word);
 
 /* The words (NULL-terminated) with the separator between them: "a, b, c". Malloced. */
