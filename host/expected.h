@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expected/*.cfg: which verdicts are known, under which condition, and why. A section names what it
- * is about, "[counter]" a test's own verdict or "[counter.frequency]" one check; shell wildcards
+ * The files expected/NAME.cfg: which verdicts are known, under which condition, and why. A section
+ * names what it is about, "[counter]" a test or "[counter.frequency]" one check; shell wildcards
  * are allowed. Keys: verdict (fail, error, timeout), reason (required), link, and conditions that
  * must all hold: arch, vmm, accel, host-module (a name under /sys/module), kernel (of the KVM host)
- * and qemu as ranges "6.1..6.11", "<10.0", ">=7.2".
+ * and qemu as ranges "6.1..6.11", "<10.0", ">=7.2", "6.12". Of several values with commas between
+ * them one must hold.
+ *
+ * Versions compare number by number, as far as the range's bound goes: 6.11.5 is in "6.1..6.11" and
+ * is a "6.11", and "6.12.4-amd64" is not below 6.12.
  */
 #ifndef HOST_EXPECTED_H
 #define HOST_EXPECTED_H
 
 #include "arch.h"
-#include "verdict.h"
+#include "ini.h"
 #include "types.h"
+#include "verdict.h"
 
 /* What the conditions are compared with. */
 struct circumstances {
@@ -20,6 +25,7 @@ struct circumstances {
 	enum accel accel;
 	const char *kernel;	  /* release of the host kernel, "6.12.4-amd64" */
 	const char *qemu_version; /* "7.2.22", or NULL */
+	const char *modules_dir;  /* where host-module looks; NULL: /sys/module */
 };
 
 struct expectation {
@@ -27,7 +33,7 @@ struct expectation {
 	enum verdict verdict;
 	char *reason;
 	char *link; /* or NULL */
-	const char *file;
+	char *file;
 	unsigned line;
 	/* conditions: the module's own, see expected.c */
 	struct condition *conditions;
@@ -39,11 +45,20 @@ struct expectations {
 	size_t count;
 };
 
-/* Reads every *.cfg of a directory (a missing directory is an error). -1: printed to stderr. */
+/*
+ * Reads every *.cfg of a directory, in the order of their names (a missing directory is an error).
+ * -1: every mistake was printed to stderr.
+ */
 int expected_load(const char *dir, struct expectations *e);
+
+/* The same with the mistakes added to a list instead of printed. */
+int expected_read(const char *dir, struct expectations *e, struct mistakes *m);
 void expected_free(struct expectations *e);
 
-/* The entry for a test (check == NULL) or one check of it under these circumstances, or NULL. */
+/*
+ * The entry for a test (check == NULL) or one check of it under these circumstances, or NULL. Of
+ * several the first counts. A sub-check ("cross-cpu/4") needs an entry or a wildcard of its own.
+ */
 struct expectation *expected_find(struct expectations *e, const char *test, const char *check,
 				  const struct circumstances *c);
 
