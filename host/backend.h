@@ -28,6 +28,7 @@ struct machine_spec {
 	bool el2;
 	const char *cpu;      /* or NULL: the back end's choice */
 	const char *machine;  /* or NULL */
+	const char *firmware; /* as found by probe(), or NULL */
 	const char *vmm_path; /* the QEMU or vmm binary */
 };
 
@@ -37,10 +38,9 @@ struct machine_exit {
 		MACHINE_POWEROFF, /* the guest powered itself off */
 		MACHINE_RESET,	  /* the guest reset itself (x86: triple fault included) */
 		MACHINE_PANICKED, /* the VMM saw the guest crash: text says how */
-		MACHINE_VMM_DIED, /* the VMM's process ended or failed to start: text */
+		MACHINE_VMM_DIED, /* the VMM is of no use: text says why, in a sentence */
 	} kind;
-	int wait_status; /* of the VMM's process */
-	const char *text;
+	const char *text; /* or NULL */
 };
 
 /* Callbacks into the runner, all from the loop; none after machine_kill(). */
@@ -58,9 +58,10 @@ typedef void (*action_done)(void *ctx, const struct error *err);
 /* What a back end found out about a host, an architecture and a binary. */
 struct vmm_probe {
 	bool usable;
-	char version[64]; /* "7.2.22" */
-	char detail[256]; /* why it is not usable, or how (e.g. "-cpu max,-arch-capabilities") */
-	char cpu[128];	  /* the CPU model that works under this accelerator */
+	char version[64];  /* "7.2.22" */
+	char detail[256];  /* why it is not usable, or how (e.g. "-cpu max,-arch-capabilities") */
+	char cpu[128];	   /* the CPU model that works under this accelerator */
+	char firmware[64]; /* for machine_spec; empty: none */
 };
 
 struct backend {

@@ -177,27 +177,46 @@ static void take_input(struct qmp *q)
 		shut(q, "QEMU's monitor sent a line of more than 1 MiB");
 }
 
-static void on_socket(void *ctx, unsigned int events)
+/* Takes what is there; false when there is nothing or nothing more will come. */
+static bool receive(struct qmp *q)
 {
-	struct qmp *q = ctx;
 	char buffer[4096];
 	ssize_t n;
 
-	if (events & LOOP_WRITE)
-		flush(q);
-	if (!(events & LOOP_READ))
-		return;
+	if (q->fd < 0)
+		return false;
 	n = recv(q->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n < 0 && errno == EAGAIN)
+		return false;
 	if (n <= 0) {
 		shut(q, q->greeted ? "QEMU closed its monitor"
 				   : "QEMU closed its monitor before it had greeted");
-		return;
+		return false;
 	}
-	enter(q);
 	text_append_bytes(&q->in, buffer, n);
 	take_input(q);
+	return true;
+}
+
+static void on_socket(void *ctx, unsigned int events)
+{
+	struct qmp *q = ctx;
+
+	enter(q);
+	if (events & LOOP_WRITE)
+		flush(q);
+	if (events & LOOP_READ)
+		receive(q);
+	leave(q);
+}
+
+void qmp_drain(struct qmp *q)
+{
+	enter(q);
+	while (receive(q))
+		;
 	leave(q);
 }
 

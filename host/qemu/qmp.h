@@ -35,6 +35,9 @@ struct qmp *qmp_new(struct loop *l, int fd, const struct qmp_events *events, voi
 /* arguments (or NULL) are taken over; done may be NULL. */
 void qmp_execute(struct qmp *q, const char *command, json_t *arguments, qmp_done done, void *ctx);
 
+/* Handles all that QEMU has sent so far, as the loop would. */
+void qmp_drain(struct qmp *q);
+
 /* Whether QEMU has greeted. */
 bool qmp_greeted(const struct qmp *q);
 

@@ -243,12 +243,14 @@ static size_t collect(struct loop *l, u64 *deadline_ns)
 static void dispatch_child(struct loop_source *s)
 {
 	int status;
+	pid_t pid = waitpid(s->pid, &status, WNOHANG);
 
-	if (waitpid(s->pid, &status, WNOHANG) != s->pid)
+	if (pid == 0)
 		return;
 	close(s->fd);
 	s->dead = true;
-	if (s->fn.number)
+	/* Somebody else may have reaped it after its source was removed. */
+	if (s->fn.number && pid > 0)
 		s->fn.number(s->ctx, status);
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which back ends this runner has.
+ */
+#include "backend.h"
+
+#include <string.h>
+
+static const char *const names[VMM_COUNT] = {
+	[VMM_QEMU] = "qemu",
+	[VMM_KVM] = "kvm",
+};
+
+/* Weak: the runner may be built without the VMM of its own. */
+extern const struct backend kvm_backend __attribute__((weak));
+
+const struct backend *backend_get(enum vmm_kind kind)
+{
+	switch (kind) {
+	case VMM_QEMU:
+		return &qemu_backend;
+	case VMM_KVM:
+		return &kvm_backend;
+	default:
+		return NULL;
+	}
+}
+
+const struct backend *backend_by_name(const char *name)
+{
+	for (int kind = 0; kind < VMM_COUNT; kind++) {
+		if (!strcmp(name, names[kind]))
+			return backend_get(kind);
+	}
+	return NULL;
+}
+
+const char *vmm_kind_name(enum vmm_kind kind)
+{
+	return names[kind];
+}
