@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "util/capture.h"
 #include "util/memory.h"
+#include "util/process.h"
 #include "util/text.h"
 
 /* Enough for every header that is looked at, and for the version string of most bzImages. */
@@ -141,16 +141,18 @@ static int fetch(const char *what, struct kernel_image *image, const char *root,
 	char *argv[] = { script, "kernel", (char *)what + strlen("debian:"),
 			 (char *)arch_to_name(image->arch), NULL };
 	struct text out = { 0 };
-	int status = capture(argv, FETCH_TIMEOUT_NS, &out, NULL, err);
+	int status;
+	/* What it fetches is said on our stderr, while it does. */
+	int result = process_capture(argv, NULL, FETCH_TIMEOUT_NS, &out, NULL, &status, err);
 	char **lines;
 
 	free(script);
-	if (status != 0) {
+	if (result == 0 && status != 0)
+		result = error_set(err, "kernel %s for %s could not be fetched, see above", what,
+				   arch_to_name(image->arch));
+	if (result < 0) {
 		text_free(&out);
-		return status < 0
-			       ? -1
-			       : error_set(err, "kernel %s for %s: could not be fetched, see above",
-					   what, arch_to_name(image->arch));
+		return -1;
 	}
 	lines = words_split(text_string(&out), "\n");
 	image->path = line_value(lines, "kernel");

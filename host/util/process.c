@@ -242,7 +242,7 @@ static int capture_run(struct capture *c, pid_t pid, const char *name, u64 timeo
 int process_capture(char *const *argv, const char *input, u64 timeout_ns, struct text *out,
 		    struct text *errors, int *status, struct error *err)
 {
-	struct capture c = { .input = input ? input : "" };
+	struct capture c = { .input = input ? input : "", .err.fd = -1 };
 	int in_fds[2], out_fds[2], err_fds[2], result = -1;
 	pid_t pid;
 
@@ -250,18 +250,22 @@ int process_capture(char *const *argv, const char *input, u64 timeout_ns, struct
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in_fds) < 0 ||
 	    pipe2(out_fds, O_CLOEXEC) < 0 || pipe2(err_fds, O_CLOEXEC) < 0)
 		return error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
-	pid = process_spawn(&(struct process_spec){ .argv = argv,
-						    .stdin_fd = in_fds[1],
-						    .stdout_fd = out_fds[1],
-						    .stderr_fd = err_fds[1] },
-			    err);
+	pid = process_spawn(
+		&(struct process_spec){ .argv = argv,
+					.stdin_fd = in_fds[1],
+					.stdout_fd = out_fds[1],
+					.stderr_fd = errors ? err_fds[1] : STDERR_FILENO },
+		err);
 	close(in_fds[1]);
 	close(out_fds[1]);
 	close(err_fds[1]);
 	c.loop = loop_new();
 	stream_open(&c, &c.in, in_fds[0], NULL);
 	stream_open(&c, &c.out, out_fds[0], out);
-	stream_open(&c, &c.err, err_fds[0], errors);
+	if (errors)
+		stream_open(&c, &c.err, err_fds[0], errors);
+	else
+		close(err_fds[0]);
 	if (pid > 0)
 		result = capture_run(&c, pid, argv[0], timeout_ns, err);
 	stream_close(&c.in);

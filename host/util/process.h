@@ -32,7 +32,7 @@ bool process_kill(pid_t pid, u64 timeout_ns, int *status);
 /*
  * Runs a program with input on its stdin until it ends, at most timeout_ns and at most 1 MiB of
  * output. 0 when it ended by itself, its wait status in *status; -1 with err otherwise. Texts are
- * appended to.
+ * appended to. errors may be NULL: its stderr is then ours.
  */
 int process_capture(char *const *argv, const char *input, u64 timeout_ns, struct text *out,
 		    struct text *errors, int *status, struct error *err);
