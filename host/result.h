@@ -10,8 +10,9 @@
 #include "config.h"
 #include "verdict.h"
 
+/* Before judge() verdict and raw are the same. */
 struct check_result {
-	char *name;	      /* "cross-cpu", sub-checks "cross-cpu/4" */
+	char *name;	      /* "cross-cpu", sub-checks "cross-cpu/4" next to their parent */
 	enum verdict verdict; /* as judged: a FAIL that is expected is an XFAIL */
 	enum verdict raw;     /* as the guest said */
 	char *reason;	      /* the directive's text, or NULL */
@@ -44,6 +45,10 @@ struct test_result {
 	char *backtrace;      /* symbolised, one frame a line, or NULL */
 };
 
+/*
+ * Verdict and raw begin as SKIP, the least severe. Who finds a trouble of the test itself (no boot,
+ * no end, a panic) sets verdict and reason; what the checks say is left to judge().
+ */
 void test_result_init(struct test_result *r, const struct test *test, unsigned repetition);
 void test_result_free(struct test_result *r);
 
