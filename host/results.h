@@ -27,8 +27,9 @@ struct results_target {
 };
 
 /*
- * Makes the directory (NULL: results/YYYYmmdd-HHMMSS[-N] with results/latest pointing to it, safe
- * against a second run at the same time) and checks that it can be written.
+ * Makes the directory and checks that it can be written. NULL: YYYYmmdd-HHMMSS[-N] in
+ * $KTT_RESULTS, else in $KTT_ROOT/results, else in results; "latest" beside it then points to it,
+ * safe against a second run at the same time. A directory that another run writes to is refused.
  */
 struct results *results_open(const char *dir, struct error *err);
 const char *results_dir(const struct results *r);
@@ -43,6 +44,17 @@ FILE *results_open_log(struct results *r, struct test_result *result, struct err
 /* Records one test. -1 with err when the disk said no; the run then ends with status 3. */
 int results_add(struct results *r, const struct test_result *result, struct error *err);
 
+/*
+ * The same for a test whose record is there already, as another runner made it (kernel mode's
+ * machine): an object of "tests" of docs/results.md. It is not taken over. A record that is none
+ * is refused.
+ */
+int results_add_record(struct results *r, const struct test *test, json_t *record,
+		       struct error *err);
+
+/* The record that results_add() makes; target may be NULL. */
+json_t *results_record(const struct test_result *result, const struct results_target *target);
+
 struct results_totals {
 	unsigned passed, failed, skipped; /* tests; failed: unexpected fail, error or timeout */
 	unsigned xfailed;		  /* tests; counted in passed as well */
@@ -54,7 +66,11 @@ int results_finish(struct results *r, bool interrupted, struct results_totals *t
 		   struct error *err);
 void results_free(struct results *r);
 
-/* The KTAP text so far, for --ktap. */
+/*
+ * For --ktap: writes what was added since the last call, in the order of unittests.cfg. Called once
+ * after results_finish() it writes the text of ktap.txt; called after every test too, tests come
+ * and are numbered as they ended.
+ */
 void results_ktap_stream(struct results *r, FILE *out);
 
 #endif
