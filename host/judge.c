@@ -46,7 +46,7 @@ static bool is_sub_check(const struct check_result *check, const struct check_re
 
 /*
  * The guest says "not ok" for a parent whose sub-check failed as expected; so the parent is what
- * its sub-checks were judged, unless it has a trouble of its own. They stand next to it.
+ * its sub-checks were judged, unless it has a trouble of its own. They stand before it.
  */
 static void judge_parent(struct test_result *r, size_t at)
 {
@@ -56,10 +56,6 @@ static void judge_parent(struct test_result *r, size_t at)
 	for (size_t i = at; i && is_sub_check(&r->checks[i - 1], parent); i--) {
 		raw = verdict_worse(raw, r->checks[i - 1].raw);
 		judged = verdict_worse(judged, r->checks[i - 1].verdict);
-	}
-	for (size_t i = at + 1; i < r->nr_checks && is_sub_check(&r->checks[i], parent); i++) {
-		raw = verdict_worse(raw, r->checks[i].raw);
-		judged = verdict_worse(judged, r->checks[i].verdict);
 	}
 	if (parent->verdict <= VERDICT_PASS || parent->raw > raw)
 		return;

@@ -12,7 +12,7 @@
 
 /* Before judge() verdict and raw are the same. */
 struct check_result {
-	char *name;	      /* "cross-cpu", sub-checks "cross-cpu/4" next to their parent */
+	char *name;	      /* "cross-cpu", sub-checks "cross-cpu/4" before it */
 	enum verdict verdict; /* as judged: a FAIL that is expected is an XFAIL */
 	enum verdict raw;     /* as the guest said */
 	char *reason;	      /* the directive's text, or NULL */
