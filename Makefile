@@ -100,7 +100,7 @@ vmm_src_$(1) := $(vmm_src_common) $$(wildcard host/kvm/$$(notdir $$(lib_dir_$(1)
 util_obj_$(1) := $$(patsubst %.c,build/$(1)/%.o,$(util_src))
 runner_obj_$(1) := $$(patsubst %.c,build/$(1)/%.o,$(runner_src))
 vmm_obj_$(1) := $$(patsubst %.c,build/$(1)/%.o,$$(vmm_src_$(1)))
-build/$(1)/host/%.o: host/%.c build/config.mk build/config.h Makefile
+build/$(1)/host/%.o: host/%.c build/config.mk build/build_config.h Makefile
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@) $$(CC_$(1)) $(host_flags) $$(deps) -c $$< -o $$@
 build/$(1)/host/runner: $$(runner_obj_$(1)) $$(util_obj_$(1))
@@ -136,7 +136,7 @@ build/$(1)/lib/%.o: lib/%.c build/config.mk Makefile
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -fno-builtin -include tests/unit/rename.h \
 		-iquote lib -Itests/unit $$(deps) -c $$< -o $$@
-build/$(1)/host/%.o: host/%.c build/config.mk build/config.h Makefile
+build/$(1)/host/%.o: host/%.c build/config.mk build/build_config.h Makefile
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -iquote host -iquote lib -iquote build $$(deps) -c $$< -o $$@
 build/$(1)/%.o: tests/unit/%.c build/config.mk Makefile
