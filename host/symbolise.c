@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../build/config.h" /* not host/config.h, which a plain name would find */
+#include "build_config.h"
 #include "symbolise.h"
 #include "util/memory.h"
 #include "util/process.h"
