@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rate of a counter: by another counter of known frequency, and by the runner's stamps of the
+ * host's clock. Rates come as intervals, from brackets: a CPU that was not run for a while makes
+ * one bracket wide and no rate wrong.
+ */
+#include "countertest.h"
+#include "libcflat.h"
+
+#define STAMPS	       6  /* at either end of the window */
+#define STAMP_ROUNDS   50 /* the window is waited for in at most so many steps */
+#define RATE_SAMPLES   64
+#define EDGE_READS     8
+#define PPM	       1000000ULL
+#define WINDOW_DEFAULT 200 /* ms */
+
+u64 counter_window_ns(void)
+{
+	return args_u64("window-ms", WINDOW_DEFAULT) * NSEC_PER_MSEC;
+}
+
+/* Where a rate is sought that lies within many intervals. */
+struct rate_search {
+	u64 low, high;
+	bool contradiction;
+};
+
+/*
+ * So many ticks, at least and at most, in so many units of the reference, at least and at most;
+ * the reference counts reference_hz units a second. Rounded outwards.
+ */
+static void rate_narrow(struct rate_search *s, const u64 ticks[2], const u64 units[2],
+			u64 reference_hz)
+{
+	u64 low = mul_div_u64(ticks[0], reference_hz, units[1]);
+	u64 high = units[0] ? mul_div_u64(ticks[1], reference_hz, units[0]) : UINT64_MAX;
+
+	if (high < UINT64_MAX)
+		high++;
+	if (low > s->high || high < s->low)
+		s->contradiction = true;
+	s->low = MAX(s->low, low);
+	s->high = MIN(s->high, high);
+}
+
+/* ---- by another counter ------------------------------------------------------------------------ */
+
+struct rate_sample {
+	u64 before, after; /* subject */
+	u64 reference;
+};
+
+static struct rate_sample rate_sample(const struct counter_ops *subject,
+				      const struct counter_ops *reference)
+{
+	struct rate_sample best = { 0, UINT64_MAX, 0 };
+
+	for (int i = 0; i < EDGE_READS; i++) {
+		struct rate_sample s;
+
+		s.before = subject->read();
+		s.reference = reference->read();
+		s.after = subject->read();
+		if (s.after - s.before < best.after - best.before)
+			best = s;
+	}
+	return best;
+}
+
+/* Each counter was read some part of a tick after it came to its value. */
+static void rate_between(struct rate_search *search, const struct rate_sample *first,
+			 const struct rate_sample *now, u64 reference_ticks, u64 reference_hz)
+{
+	u64 least = now->before > first->after ? now->before - first->after : 0;
+	u64 most = now->after - first->before;
+	u64 ticks[2] = { least > 1 ? least - 1 : 0, most + 1 };
+	u64 units[2] = { reference_ticks > 1 ? reference_ticks - 1 : 0, reference_ticks + 1 };
+
+	rate_narrow(search, ticks, units, reference_hz);
+}
+
+bool counter_check_rate(const struct counter_ops *subject, const struct counter_ops *reference,
+			u64 window_ns, struct hz_interval *out)
+{
+	struct rate_search search = { 0, UINT64_MAX, false };
+	u64 half_range_ns = ticks_to_ns(reference->mask / 2, reference->hz);
+	struct rate_sample first, now;
+	u64 last, last_ns, elapsed = 0;
+
+	first = rate_sample(subject, reference);
+	last = first.reference;
+	last_ns = clock_ns();
+	for (int i = 0; i < RATE_SAMPLES && !search.contradiction; i++) {
+		spin_until(false, window_ns / RATE_SAMPLES);
+		now = rate_sample(subject, reference);
+		if (clock_ns() - last_ns > half_range_ns) {
+			report_error("this CPU was not run for more than %llu ms, in which %s may "
+				     "have wrapped unseen",
+				     (unsigned long long)(half_range_ns / NSEC_PER_MSEC),
+				     reference->name);
+			return false;
+		}
+		elapsed += (now.reference - last) & reference->mask;
+		last = now.reference;
+		last_ns = clock_ns();
+		rate_between(&search, &first, &now, elapsed, reference->hz);
+	}
+	*out = (struct hz_interval){ search.low, search.high, ticks_to_ns(elapsed, reference->hz) };
+	report_info("%s by %s: %llu to %llu Hz over %llu us", subject->name, reference->name,
+		    (unsigned long long)search.low, (unsigned long long)search.high,
+		    (unsigned long long)(out->window_ns / NSEC_PER_USEC));
+	return report_expect(!search.contradiction,
+			     "%s has no constant rate by %s: the brackets after %llu us allow none "
+			     "that the former ones allow",
+			     subject->name, reference->name,
+			     (unsigned long long)(out->window_ns / NSEC_PER_USEC));
+}
+
+/* ---- by the host's clock ----------------------------------------------------------------------- */
+
+/* What host_stamp() gives, with the counter in question around it. */
+struct stamp {
+	u64 before, after;
+	u64 raw_ns;
+};
+
+static bool take_stamps(const struct counter_ops *counter, struct stamp stamps[STAMPS])
+{
+	for (int i = 0; i < STAMPS; i++) {
+		struct host_stamp host;
+
+		stamps[i].before = counter->read();
+		if (!host_stamp(&host))
+			return false;
+		stamps[i].after = counter->read();
+		stamps[i].raw_ns = host.raw_ns;
+	}
+	return true;
+}
+
+/* Waits until the host's clock says that the window has passed, whatever the guest's say. */
+static bool wait_window(u64 start_raw_ns, u64 window_ns)
+{
+	for (int i = 0; i < STAMP_ROUNDS; i++) {
+		struct host_stamp host;
+
+		if (!host_stamp(&host))
+			return false;
+		if (host.raw_ns - start_raw_ns >= window_ns)
+			return true;
+		spin_until(false, window_ns - (host.raw_ns - start_raw_ns));
+	}
+	report_error("the host's clock advanced by less than %llu ms while the guest's own went "
+		     "through it %d times",
+		     (unsigned long long)(window_ns / NSEC_PER_MSEC), STAMP_ROUNDS);
+	return false;
+}
+
+bool counter_measure_hz(const struct counter_ops *counter, u64 window_ns, struct hz_interval *out)
+{
+	struct rate_search search = { 0, UINT64_MAX, false };
+	struct stamp begin[STAMPS], end[STAMPS];
+
+	if (args_has("virtual-time")) {
+		report_skip("virtual time: the host's clock says nothing about this guest's");
+		return false;
+	}
+	if (!take_stamps(counter, begin) || !wait_window(begin[STAMPS - 1].raw_ns, window_ns) ||
+	    !take_stamps(counter, end))
+		return false;
+	for (int b = 0; b < STAMPS; b++) {
+		for (int e = 0; e < STAMPS; e++) {
+			u64 ns = end[e].raw_ns - begin[b].raw_ns;
+			u64 ticks[2] = { (end[e].before - begin[b].after) & counter->mask,
+					 (end[e].after - begin[b].before) & counter->mask };
+			u64 units[2] = { ns - 1, ns + 1 };
+
+			rate_narrow(&search, ticks, units, NSEC_PER_SEC);
+		}
+	}
+	*out = (struct hz_interval){ search.low, search.high,
+				     end[0].raw_ns - begin[STAMPS - 1].raw_ns };
+	return report_expect(!search.contradiction,
+			     "%s: no one frequency agrees with all stamps of the host's clock over "
+			     "%llu ms",
+			     counter->name, (unsigned long long)(out->window_ns / NSEC_PER_MSEC));
+}
+
+void counter_judge_hz(const char *source, u64 advertised_hz, u64 tolerance_ppm,
+		      const struct hz_interval *measured)
+{
+	u64 middle = measured->low + (measured->high - measured->low) / 2;
+	u64 uncertainty_ppm = mul_div_u64(measured->high - middle, PPM, MAX(middle, 1ULL)) + 1;
+	u64 low = measured->low - mul_div_u64(measured->low, tolerance_ppm, PPM);
+	u64 high = measured->high + mul_div_u64(measured->high, tolerance_ppm, PPM);
+
+	report_info(
+		"%s: %llu Hz advertised, %llu to %llu Hz measured over %llu ms: off by %lld ppm "
+		"+- %llu ppm",
+		source, (unsigned long long)advertised_hz, (unsigned long long)measured->low,
+		(unsigned long long)measured->high,
+		(unsigned long long)(measured->window_ns / NSEC_PER_MSEC),
+		(long long)error_ppm(advertised_hz, MAX(middle, 1ULL)),
+		(unsigned long long)uncertainty_ppm);
+	report_expect(advertised_hz >= low && advertised_hz <= high,
+		      "%s advertises %llu Hz, but the counter runs at %llu to %llu Hz (%llu ppm "
+		      "allowed beyond that)",
+		      source, (unsigned long long)advertised_hz, (unsigned long long)measured->low,
+		      (unsigned long long)measured->high, (unsigned long long)tolerance_ppm);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Monotonic on a CPU, ordered from CPU to CPU, bracketed by another counter.
+ */
+#include "countertest.h"
+#include "libcflat.h"
+
+#define READS_DEFAULT	  100000
+#define HANDOVERS_DEFAULT 100000
+#define BRACKETS_MIN	  1000
+#define READS_PER_LOOK	  256 /* reads between two looks at the budget */
+
+/* b - a, negative where b is behind, for counters of fewer than 64 bits too. */
+static s64 difference(const struct counter_ops *counter, u64 a, u64 b)
+{
+	u64 forward = (b - a) & counter->mask;
+
+	return forward > counter->mask / 2 ? -(s64)((a - b) & counter->mask) : (s64)forward;
+}
+
+static u64 step_ns(const struct counter_ops *counter, u64 ticks)
+{
+	return counter->hz ? ticks_to_ns(ticks, counter->hz) : 0;
+}
+
+/* ---- one CPU ----------------------------------------------------------------------------------- */
+
+struct monotonic_cpu {
+	u64 reads;
+	u64 largest_step;
+	u64 backwards;
+	u64 from, to; /* of the first step backwards */
+	bool moved;
+} __attribute__((aligned(64)));
+
+struct monotonic {
+	const struct counter_ops *counter;
+	u64 min_reads;
+	u64 min_ns;
+	u64 budget_ns;
+	struct smp_barrier barrier;
+	struct monotonic_cpu *cpus;
+};
+
+static void monotonic_reads(const struct counter_ops *counter, struct monotonic_cpu *r, u64 *last)
+{
+	for (int i = 0; i < READS_PER_LOOK; i++) {
+		u64 now = counter->read();
+		s64 step = difference(counter, *last, now);
+
+		if (step < 0 && r->backwards++ == 0) {
+			r->from = *last;
+			r->to = now;
+		}
+		if (step > 0) {
+			r->moved = true;
+			r->largest_step = MAX(r->largest_step, (u64)step);
+		}
+		*last = now;
+	}
+	r->reads += READS_PER_LOOK;
+}
+
+static void monotonic_on_cpu(void *arg)
+{
+	struct monotonic *m = arg;
+	struct monotonic_cpu *r = &m->cpus[smp_id()];
+	struct spin_bound least, budget;
+	bool enough = false;
+	u64 last;
+
+	smp_barrier_wait(&m->barrier);
+	spin_start(&least, m->min_ns);
+	spin_start(&budget, m->budget_ns);
+	last = m->counter->read();
+	while (spin_poll(&budget) && !(r->reads >= m->min_reads && enough)) {
+		monotonic_reads(m->counter, r, &last);
+		enough = enough || !spin_poll(&least);
+	}
+}
+
+static void monotonic_judge(const struct monotonic *m, int cpu)
+{
+	const struct monotonic_cpu *r = &m->cpus[cpu];
+
+	report_expect(r->moved, "%s stood still for %llu reads on CPU %d", m->counter->name,
+		      (unsigned long long)r->reads, cpu);
+	report_expect(!r->backwards,
+		      "%s went backwards %llu times in %llu reads on CPU %d, first from 0x%llx to "
+		      "0x%llx",
+		      m->counter->name, (unsigned long long)r->backwards,
+		      (unsigned long long)r->reads, cpu, (unsigned long long)r->from,
+		      (unsigned long long)r->to);
+}
+
+void counter_check_monotonic(const struct counter_ops *counter)
+{
+	int count = smp_count();
+	struct monotonic m = {
+		.counter = counter,
+		.min_reads = args_u64("reads", READS_DEFAULT),
+		.min_ns = report_budget_ns() / 10,
+		.budget_ns = report_budget_ns(),
+		.cpus = alloc_aligned(count * sizeof(struct monotonic_cpu), 64),
+	};
+	u64 fewest = UINT64_MAX, total = 0, step = 0;
+
+	smp_barrier_init(&m.barrier, count);
+	on_all_cpus(monotonic_on_cpu, &m);
+	for (int cpu = 0; cpu < count; cpu++) {
+		monotonic_judge(&m, cpu);
+		fewest = MIN(fewest, m.cpus[cpu].reads);
+		total += m.cpus[cpu].reads;
+		step = MAX(step, m.cpus[cpu].largest_step);
+	}
+	report_info(
+		"%s: %llu reads on %d CPUs at once, %llu at least on each; largest step forward "
+		"%llu ticks (%llu ns)",
+		counter->name, (unsigned long long)total, count, (unsigned long long)fewest,
+		(unsigned long long)step, (unsigned long long)step_ns(counter, step));
+}
+
+/* ---- from CPU to CPU --------------------------------------------------------------------------- */
+
+/* All but turn and stop is touched only by the CPU whose turn it is. */
+struct handover {
+	const struct counter_ops *counter;
+	u32 cpus;
+	u64 limit;
+	u64 budget_ns;
+	struct smp_barrier barrier;
+	u64 turn __attribute__((aligned(64)));
+	u32 stop __attribute__((aligned(64)));
+	u64 last __attribute__((aligned(64)));
+	u64 largest_step;
+	u64 backwards;
+	u64 largest_backwards;
+	u32 backwards_to; /* CPU that saw the largest */
+};
+
+/* true, with the number of the turn, when it is this CPU's; false when all is over. */
+static bool handover_wait(struct handover *h, u32 self, struct spin_bound *bound, u64 *turn)
+{
+	for (;;) {
+		*turn = __atomic_load_n(&h->turn, __ATOMIC_ACQUIRE);
+		if (*turn >= h->limit || __atomic_load_n(&h->stop, __ATOMIC_RELAXED))
+			return false;
+		if (*turn % h->cpus == self)
+			return true;
+		if (!spin_poll(bound)) {
+			__atomic_store_n(&h->stop, 1, __ATOMIC_RELAXED);
+			return false;
+		}
+	}
+}
+
+static void handover_note(struct handover *h, u32 self, u64 turn, u64 now)
+{
+	s64 step = difference(h->counter, h->last, now);
+
+	if (turn > 0 && step < 0) {
+		h->backwards++;
+		if ((u64)-step > h->largest_backwards) {
+			h->largest_backwards = -step;
+			h->backwards_to = self;
+		}
+	}
+	if (turn > 0 && step > 0)
+		h->largest_step = MAX(h->largest_step, (u64)step);
+	h->last = now;
+}
+
+static void handover_on_cpu(void *arg)
+{
+	struct handover *h = arg;
+	struct spin_bound bound;
+	u32 self = smp_id();
+	u64 turn;
+
+	smp_barrier_wait(&h->barrier);
+	spin_start(&bound, h->budget_ns);
+	while (handover_wait(h, self, &bound, &turn)) {
+		/* The branch on turn and the ordered read keep this behind the acquire. */
+		handover_note(h, self, turn, h->counter->read());
+		__atomic_store_n(&h->turn, turn + 1, __ATOMIC_RELEASE);
+	}
+}
+
+void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
+{
+	struct handover *h;
+
+	if (smp_count() < cpus) {
+		report_skip("needs %d CPUs, %d are up", cpus, smp_count());
+		return;
+	}
+	h = alloc_aligned(sizeof(*h), 64);
+	h->counter = counter;
+	h->cpus = cpus;
+	h->limit = args_u64("handovers", HANDOVERS_DEFAULT);
+	h->budget_ns = report_budget_ns();
+	smp_barrier_init(&h->barrier, cpus);
+	on_first_cpus(cpus, handover_on_cpu, h);
+	report_info(
+		"%s: %llu hand-overs between %d CPUs%s; largest step forward %llu ticks (%llu ns)",
+		counter->name, (unsigned long long)h->turn, cpus,
+		h->turn < h->limit ? " in the time budget" : "",
+		(unsigned long long)h->largest_step,
+		(unsigned long long)step_ns(counter, h->largest_step));
+	if (h->turn < 2 * (u64)cpus) {
+		report_error("only %llu hand-overs in %llu ms: nothing can be concluded",
+			     (unsigned long long)h->turn,
+			     (unsigned long long)(h->budget_ns / NSEC_PER_MSEC));
+		return;
+	}
+	report_expect(!h->backwards,
+		      "%s was behind another CPU's in %llu of %llu hand-overs, by up to %llu ticks "
+		      "(%llu ns), then on CPU %u",
+		      counter->name, (unsigned long long)h->backwards, (unsigned long long)h->turn,
+		      (unsigned long long)h->largest_backwards,
+		      (unsigned long long)step_ns(counter, h->largest_backwards), h->backwards_to);
+}
+
+/* ---- one counter by another -------------------------------------------------------------------- */
+
+struct bracket {
+	s64 low, high;	       /* inner minus outer, as far as all brackets so far agree */
+	s64 now_low, now_high; /* by the last one alone */
+	u64 count;
+	u64 tightest;
+};
+
+/* false when the last bracket contradicts the ones before it. */
+static bool bracket_take(struct bracket *b, const struct counter_ops *outer,
+			 const struct counter_ops *inner, u64 slack)
+{
+	u64 before = outer->read();
+	u64 between = inner->read();
+	u64 after = outer->read();
+
+	b->now_low = (s64)(between - after) - (s64)slack;
+	b->now_high = (s64)(between - before) + (s64)slack;
+	b->tightest = MIN(b->tightest, after - before);
+	if (b->count++ == 0) {
+		b->low = b->now_low;
+		b->high = b->now_high;
+		return true;
+	}
+	if (b->now_low > b->high || b->now_high < b->low)
+		return false;
+	b->low = MAX(b->low, b->now_low);
+	b->high = MIN(b->high, b->now_high);
+	return true;
+}
+
+void counter_check_bracket(const struct counter_ops *outer, const struct counter_ops *inner,
+			   u64 slack)
+{
+	struct bracket b = { .tightest = UINT64_MAX };
+	struct spin_bound least, budget;
+	bool agree = true, enough = false;
+
+	spin_start(&least, report_budget_ns() / 10);
+	spin_start(&budget, report_budget_ns());
+	while (agree && spin_poll(&budget) && !(b.count >= BRACKETS_MIN && enough)) {
+		agree = bracket_take(&b, outer, inner, slack);
+		enough = enough || !spin_poll(&least);
+	}
+	report_info("%s between two reads of %s: %llu brackets, tightest %llu ticks, difference "
+		    "%lld to %lld ticks",
+		    inner->name, outer->name, (unsigned long long)b.count,
+		    (unsigned long long)b.tightest, (long long)b.low, (long long)b.high);
+	report_expect(agree,
+		      "%s minus %s is not constant: it was within [%lld, %lld], then within [%lld, "
+		      "%lld] in bracket %llu",
+		      inner->name, outer->name, (long long)b.low, (long long)b.high,
+		      (long long)b.now_low, (long long)b.now_high, (unsigned long long)b.count);
+}
