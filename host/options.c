@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the command line, and finds the suite's own files.
+ */
+#include "options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "backend.h"
+#include "build_config.h"
+#include "util/text.h"
+
+#define DEFAULT_JOBS_MAX 4
+#define JOBS_MAX	 64
+#define TIMEOUT_S_MAX	 86400
+#define REPEAT_MAX	 100000
+
+void options_usage(FILE *out)
+{
+	fputs("Usage: run_tests.sh [options] [test ...]\n"
+	      "\n"
+	      "Runs the tests that are named, else those of the groups, else all that run by\n"
+	      "default. A test is named as in unittests.cfg (counter), or with its architecture\n"
+	      "(arm64/counter). Names and groups add up.\n"
+	      "\n"
+	      "  -l, --list            list the tests and exit\n"
+	      "  -g, --group LIST      tests of these groups\n"
+	      "  -a, --arch LIST       x86_64, arm64, or both with a comma (default: what was "
+	      "built)\n"
+	      "  -j, --jobs N          tests at a time (default: the number of CPUs, at most 4);\n"
+	      "                        tests that measure time run alone whatever N is\n"
+	      "  -o, --output DIR      where results go (default: results/DATE-TIME, and\n"
+	      "                        results/latest points to it)\n"
+	      "  --vmm NAME            what runs the guests: qemu (default) or kvm\n"
+	      "  --accel NAME          kvm, tcg or icount; never replaced by another (default: "
+	      "kvm\n"
+	      "                        where it works for the architecture, else tcg)\n"
+	      "  --timeout S           seconds for every test, instead of its own limit\n"
+	      "  --repeat N            run every test N times\n"
+	      "  --append WORDS        further arguments for every image, such as\n"
+	      "                        check=NAME (this check alone) or budget-ms=N\n"
+	      "  --ktap                print KTAP instead of the report\n"
+	      "  -v, --verbose         show all checks, VMM command lines and what VMMs say\n"
+	      "  --qemu [ARCH=]PATH    QEMU to use (default: as ./configure found it)\n"
+	      "  --config FILE         tests (default: unittests.cfg of the suite)\n"
+	      "  --expected DIR        expected results (default: expected/ of the suite)\n"
+	      "  --images DIR          images, in DIR/x86_64/x86 and DIR/arm64/arm (default: "
+	      "build/)\n"
+	      "  --check-config        check that every image has a test and the reverse; exit\n"
+	      "  -h, --help            this text\n"
+	      "\n"
+	      "Status: 0 all as expected; 1 a test failed, was in error or ran out of time, and\n"
+	      "was not expected to; 2 a regression against a baseline; 3 the run could not be\n"
+	      "made or recorded, or was interrupted.\n",
+	      out);
+}
+
+static int mistake(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Returns the exit status. */
+static int mistake(const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("run_tests.sh: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputs("\n", stderr);
+	return 3;
+}
+
+enum {
+	OPTION_VMM = 256,
+	OPTION_ACCEL,
+	OPTION_TIMEOUT,
+	OPTION_REPEAT,
+	OPTION_APPEND,
+	OPTION_KTAP,
+	OPTION_QEMU,
+	OPTION_CONFIG,
+	OPTION_EXPECTED,
+	OPTION_IMAGES,
+	OPTION_CHECK_CONFIG,
+};
+
+static const struct option long_options[] = {
+	{ "list", no_argument, NULL, 'l' },
+	{ "group", required_argument, NULL, 'g' },
+	{ "arch", required_argument, NULL, 'a' },
+	{ "jobs", required_argument, NULL, 'j' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "vmm", required_argument, NULL, OPTION_VMM },
+	{ "accel", required_argument, NULL, OPTION_ACCEL },
+	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
+	{ "repeat", required_argument, NULL, OPTION_REPEAT },
+	{ "append", required_argument, NULL, OPTION_APPEND },
+	{ "ktap", no_argument, NULL, OPTION_KTAP },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "qemu", required_argument, NULL, OPTION_QEMU },
+	{ "config", required_argument, NULL, OPTION_CONFIG },
+	{ "expected", required_argument, NULL, OPTION_EXPECTED },
+	{ "images", required_argument, NULL, OPTION_IMAGES },
+	{ "check-config", no_argument, NULL, OPTION_CHECK_CONFIG },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static int take_number(const char *option, const char *value, u64 max, unsigned int *number)
+{
+	u64 n;
+
+	if (text_to_u64(value, 1, max, &n))
+		return mistake("%s '%s': a number from 1 to %llu is wanted", option, value,
+			       (unsigned long long)max);
+	*number = n;
+	return -1;
+}
+
+static int take_archs(struct options *o, const char *value)
+{
+	char **words = words_split(value, ", ");
+	int status = -1;
+
+	if (!words[0])
+		status = mistake("--arch '%s': no architecture: x86_64, arm64, or both", value);
+	for (size_t i = 0; words[i] && status < 0; i++) {
+		int arch = arch_from_name(words[i]);
+
+		if (arch < 0)
+			status = mistake("unknown architecture '%s': it is x86_64 or arm64",
+					 words[i]);
+		else
+			o->archs[arch] = true;
+	}
+	words_free(words);
+	return status;
+}
+
+static int take_groups(struct options *o, const char *value)
+{
+	char *joined = words_join(o->groups, ","), *both = text_format("%s,%s", joined, value);
+
+	words_free(o->groups);
+	o->groups = words_split(both, ", ");
+	free(joined);
+	free(both);
+	return o->groups[0] ? -1 : mistake("--group '%s': no group is named", value);
+}
+
+static int take_vmm(struct options *o, const char *value)
+{
+	o->vmm = value;
+	if (backend_by_name(value))
+		return -1;
+	for (int kind = 0; kind < VMM_COUNT; kind++) {
+		if (!strcmp(vmm_kind_name(kind), value))
+			return mistake("--vmm %s: this runner was built without it", value);
+	}
+	return mistake("--vmm '%s': it is qemu or kvm", value);
+}
+
+static int take_accel(struct options *o, const char *value)
+{
+	int accel = accel_from_name(value);
+
+	if (accel < 0)
+		return mistake("--accel '%s': it is kvm, tcg or icount", value);
+	o->accel = accel;
+	return -1;
+}
+
+static int take_append(struct options *o, const char *value)
+{
+	char *both = o->append ? text_format("%s %s", o->append, value) : text_copy(value);
+
+	free(o->append);
+	o->append = both;
+	return -1;
+}
+
+static int take_path(char **path, const char *value)
+{
+	free(*path);
+	*path = text_copy(value);
+	return -1;
+}
+
+/* ---- QEMU ------------------------------------------------------------------------------------ */
+
+static const char *qemu_configured(enum arch arch)
+{
+	return arch == ARCH_X86_64 ? CONFIG_QEMU_X86_64 : CONFIG_QEMU_ARM64;
+}
+
+/*
+ * "ARCH=PATH", or a PATH whose architecture its name tells ("qemu-system-aarch64"), or which is the
+ * only one that was asked for.
+ */
+static int take_qemu(struct options *o, const char *value)
+{
+	const char *name = strrchr(value, '/') ? strrchr(value, '/') + 1 : value;
+	int arch, only = -1;
+
+	for (arch = 0; arch < ARCH_COUNT; arch++) {
+		const char *arch_name = arch_to_name(arch);
+		size_t len = strlen(arch_name);
+
+		if (!strncmp(value, arch_name, len) && value[len] == '=') {
+			return take_path(&o->qemu[arch], value + len + 1);
+		}
+	}
+	if (strstr(name, "aarch64") || strstr(name, "arm64"))
+		return take_path(&o->qemu[ARCH_ARM64], value);
+	if (strstr(name, "x86_64"))
+		return take_path(&o->qemu[ARCH_X86_64], value);
+	for (arch = 0; arch < ARCH_COUNT; arch++) {
+		if (o->archs[arch])
+			only = only == -1 ? arch : -2;
+	}
+	if (only < 0)
+		return mistake("--qemu '%s': for which architecture? Say --qemu x86_64=PATH or "
+			       "--qemu arm64=PATH",
+			       value);
+	return take_path(&o->qemu[only], value);
+}
+
+static int take_qemus(struct options *o, const char *lines)
+{
+	char **values = words_split(lines, "\n");
+	int status = -1;
+
+	for (size_t i = 0; values[i] && status < 0; i++)
+		status = take_qemu(o, values[i]);
+	words_free(values);
+	return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* The directory with the suite's files: told by the wrapper, or three above build/ARCH/host/. */
+static char *find_root(void)
+{
+	const char *told = getenv("KTT_ROOT");
+	char path[PATH_MAX];
+	ssize_t n;
+
+	if (told && *told)
+		return text_copy(told);
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	for (int i = 0; i < 4; i++) {
+		char *slash = strrchr(path, '/');
+
+		if (slash)
+			*slash = '\0';
+	}
+	if (*path) {
+		char *config = text_format("%s/unittests.cfg", path);
+		bool there = !access(config, F_OK);
+
+		free(config);
+		if (there)
+			return text_copy(path);
+	}
+	return text_copy(".");
+}
+
+static char *below_root(const struct options *o, const char *name)
+{
+	/* Short names where the suite is the current directory, for messages that can be read. */
+	char *here = getcwd(NULL, 0), *real = realpath(o->root, NULL);
+	bool same = here && real && !strcmp(here, real);
+
+	free(here);
+	free(real);
+	return same ? text_copy(name) : text_format("%s/%s", o->root, name);
+}
+
+static void set_defaults(struct options *o)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!o->jobs)
+		o->jobs = MIN(MAX(cpus, 1), DEFAULT_JOBS_MAX);
+	if (!o->repeat)
+		o->repeat = 1;
+	if (!o->vmm)
+		o->vmm = vmm_kind_name(VMM_QEMU);
+	if (!o->config)
+		o->config = below_root(o, "unittests.cfg");
+	if (!o->expected)
+		o->expected = below_root(o, "expected");
+	if (!o->images)
+		o->images = below_root(o, "build");
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (!o->qemu[arch])
+			o->qemu[arch] = text_copy(qemu_configured(arch));
+	}
+}
+
+static int take_option(struct options *o, int option, struct text *qemu)
+{
+	switch (option) {
+	case 'l':
+		o->list = true;
+		return -1;
+	case 'g':
+		return take_groups(o, optarg);
+	case 'a':
+		return take_archs(o, optarg);
+	case 'j':
+		return take_number("--jobs", optarg, JOBS_MAX, &o->jobs);
+	case 'o':
+		o->out_dir = optarg;
+		return *optarg ? -1 : mistake("--output needs the name of a directory");
+	case 'v':
+		o->verbose = true;
+		return -1;
+	case OPTION_VMM:
+		return take_vmm(o, optarg);
+	case OPTION_ACCEL:
+		return take_accel(o, optarg);
+	case OPTION_TIMEOUT:
+		return take_number("--timeout", optarg, TIMEOUT_S_MAX, &o->timeout_s);
+	case OPTION_REPEAT:
+		return take_number("--repeat", optarg, REPEAT_MAX, &o->repeat);
+	case OPTION_APPEND:
+		return take_append(o, optarg);
+	case OPTION_KTAP:
+		o->ktap = true;
+		return -1;
+	case OPTION_QEMU:
+		text_printf(qemu, "%s\n", optarg); /* -a may come after it */
+		return -1;
+	case OPTION_CONFIG:
+		return take_path(&o->config, optarg);
+	case OPTION_EXPECTED:
+		return take_path(&o->expected, optarg);
+	case OPTION_IMAGES:
+		return take_path(&o->images, optarg);
+	case OPTION_CHECK_CONFIG:
+		o->check_config = true;
+		return -1;
+	case 'h':
+		options_usage(stdout);
+		return 0;
+	default:
+		return 3;
+	}
+}
+
+/* What getopt_long() stumbled over, in words of our own. */
+static int refuse(int argc, char **argv, int option)
+{
+	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+
+	if (option == ':')
+		return mistake("option '%s' needs a value; run_tests.sh --help tells which", word);
+	if (optopt && optopt < 256 && strncmp(word, "--", 2))
+		return mistake("unknown option '-%c'; run_tests.sh --help lists them", optopt);
+	return mistake("unknown option '%s'; run_tests.sh --help lists them", word);
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+	struct text qemu = { 0 };
+	int option, status = -1;
+
+	memset(o, 0, sizeof(*o));
+	opterr = 0;
+	optind = 0; /* begin anew, as glibc has it */
+	while (status < 0 &&
+	       (option = getopt_long(argc, argv, ":lg:a:j:o:vh", long_options, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			status = refuse(argc, argv, option);
+		else
+			status = take_option(o, option, &qemu);
+	}
+	if (status < 0)
+		status = take_qemus(o, text_string(&qemu));
+	text_free(&qemu);
+	if (status >= 0)
+		return status;
+	o->tests = words_copy(argv + optind);
+	o->root = find_root();
+	set_defaults(o);
+	return -1;
+}
+
+void options_free(struct options *o)
+{
+	words_free(o->groups);
+	words_free(o->tests);
+	free(o->append);
+	free(o->config);
+	free(o->expected);
+	free(o->images);
+	free(o->root);
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		free(o->qemu[arch]);
+	memset(o, 0, sizeof(*o));
+}

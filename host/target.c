@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Chooses the accelerator: what was asked for, or nothing; where nothing was asked for, KVM where it
+ * works, else TCG.
+ */
+#include "target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "environment.h"
+#include "util/text.h"
+
+/* The first accelerator that works is taken; what was in the way of KVM is the reason for TCG. */
+static void choose_automatically(struct target *t)
+{
+	char *no_kvm;
+
+	t->accel = ACCEL_KVM;
+	t->backend->probe(t->arch, ACCEL_KVM, t->vmm_path, &t->probe);
+	if (t->probe.usable) {
+		t->accel_reason = text_copy("KVM works here");
+		t->usable = true;
+		return;
+	}
+	no_kvm = text_copy(t->probe.detail);
+	t->accel = ACCEL_TCG;
+	t->backend->probe(t->arch, ACCEL_TCG, t->vmm_path, &t->probe);
+	t->usable = t->probe.usable;
+	t->accel_reason = text_copy(t->usable ? no_kvm : t->probe.detail);
+	free(no_kvm);
+}
+
+static void choose_as_told(struct target *t, enum accel accel)
+{
+	t->accel = accel;
+	t->backend->probe(t->arch, accel, t->vmm_path, &t->probe);
+	t->usable = t->probe.usable;
+	t->accel_reason = t->usable ? text_copy("--accel") : text_copy(t->probe.detail);
+}
+
+void target_choose(struct target *t, enum arch arch, const struct options *o)
+{
+	memset(t, 0, sizeof(*t));
+	t->arch = arch;
+	t->backend = backend_by_name(o->vmm);
+	t->vmm_path = text_copy(o->qemu[arch]);
+	if (t->backend->kind == VMM_KVM) {
+		free(t->vmm_path);
+		t->vmm_path = text_format("%s/%s/host/vmm", o->images, arch_to_name(arch));
+	}
+	/* The VMM of our own has KVM and nothing else. */
+	if (o->accel == ACCEL_AUTO && t->backend->kind == VMM_KVM)
+		choose_as_told(t, ACCEL_KVM);
+	else if (o->accel == ACCEL_AUTO)
+		choose_automatically(t);
+	else
+		choose_as_told(t, o->accel);
+}
+
+void target_free(struct target *t)
+{
+	free(t->vmm_path);
+	free(t->accel_reason);
+	memset(t, 0, sizeof(*t));
+}
+
+struct results_target target_for_results(const struct target *t)
+{
+	return (struct results_target){
+		.arch = t->arch,
+		.vmm = t->backend->name,
+		.accel = t->accel,
+		.accel_reason = t->accel_reason,
+		.vmm_version = t->probe.version,
+		.vmm_path = t->vmm_path,
+		.cpu = t->probe.cpu,
+	};
+}
+
+struct circumstances target_circumstances(const struct target *t)
+{
+	return (struct circumstances){
+		.arch = t->arch,
+		.vmm = t->backend->name,
+		.accel = t->accel,
+		.kernel = environment_kernel(),
+		.qemu_version = t->backend->kind == VMM_QEMU ? t->probe.version : NULL,
+	};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the guests of one architecture are run in this run: which VMM, under which accelerator, and
+ * why.
+ */
+#ifndef HOST_TARGET_H
+#define HOST_TARGET_H
+
+#include "backend.h"
+#include "expected.h"
+#include "options.h"
+#include "results.h"
+
+struct target {
+	enum arch arch;
+	const struct backend *backend;
+	char *vmm_path;
+	enum accel accel; /* not ACCEL_AUTO */
+	char *accel_reason;
+	struct vmm_probe probe;
+	bool usable; /* else accel_reason says why not, and its tests are errors */
+};
+
+/* Decides by asking the VMM. Never fails: a target that cannot be used says so. */
+void target_choose(struct target *t, enum arch arch, const struct options *o);
+void target_free(struct target *t);
+
+/* The same as seen by the results and by expected/; they hold as long as the target. */
+struct results_target target_for_results(const struct target *t);
+struct circumstances target_circumstances(const struct target *t);
+
+#endif
