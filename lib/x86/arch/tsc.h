@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The time-stamp counter.
+ */
+#ifndef ARCH_TSC_H
+#define ARCH_TSC_H
+
+#include "types.h"
+#include <arch/exception.h>
+
+/* Bare: the CPU may execute it before or after its neighbours. */
+static inline u64 rdtsc(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");
+	return (u64)high << 32 | low;
+}
+
+/*
+ * After all earlier loads and before all later instructions: LFENCE on both sides (SDM vol. 2,
+ * RDTSC).
+ */
+static inline u64 rdtsc_ordered(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
+	return (u64)high << 32 | low;
+}
+
+/* Waits for earlier loads by itself, not for later instructions; *aux is IA32_TSC_AUX. */
+static inline u64 rdtscp(u32 *aux)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(*aux)::"memory");
+	return (u64)high << 32 | low;
+}
+
+/* The same, with nothing of later instructions before it. */
+static inline u64 rdtscp_ordered(void)
+{
+	u32 low, high, aux;
+
+	__asm__ volatile("rdtscp; lfence" : "=a"(low), "=d"(high), "=c"(aux)::"memory");
+	return (u64)high << 32 | low;
+}
+
+static inline int rdtscp_safe(u64 *value, u32 *aux)
+{
+	u32 low = 0, high = 0;
+
+	*aux = 0;
+	exception_clear();
+	__asm__ volatile(EXCEPTION_FIXUP("rdtscp") : "+a"(low), "+d"(high), "+c"(*aux)::"memory");
+	*value = (u64)high << 32 | low;
+	return exception_taken();
+}
+
+#endif

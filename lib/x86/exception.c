@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where all exceptions and interrupts arrive: to a handler, to a test that waits for one, or into
+ * a report that ends the image.
+ */
+#include "console.h"
+#include "panic.h"
+#include "smp.h"
+#include "startup.h"
+#include "stdio.h"
+#include <arch/apic.h>
+#include <arch/cpu.h>
+#include <arch/exception.h>
+#include <arch/idt.h>
+
+/* One entry of EXCEPTION_FIXUP(). */
+struct exception_fixup {
+	u64 instruction;
+	u64 behind;
+};
+
+struct exception_catch {
+	struct exception_catch *outer;
+	u64 rsp; /* at exception_catch_resume; written by exception_catch_call() */
+	u64 rflags;
+};
+
+extern const struct exception_fixup exception_fixups_start[], exception_fixups_end[];
+
+static bool (*exception_handlers[NR_EXCEPTION_VECTORS])(struct exception_frame *frame);
+static void (*irq_handlers[256])(struct exception_frame *frame);
+static u32 spurious_count;
+
+static const char *const exception_names[] = {
+	[VECTOR_DE] = "#DE divide error",
+	[VECTOR_DB] = "#DB debug",
+	[VECTOR_NMI] = "NMI",
+	[VECTOR_BP] = "#BP breakpoint",
+	[VECTOR_OF] = "#OF overflow",
+	[VECTOR_BR] = "#BR bound range exceeded",
+	[VECTOR_UD] = "#UD invalid opcode",
+	[VECTOR_NM] = "#NM device not available",
+	[VECTOR_DF] = "#DF double fault",
+	[VECTOR_TS] = "#TS invalid TSS",
+	[VECTOR_NP] = "#NP segment not present",
+	[VECTOR_SS] = "#SS stack-segment fault",
+	[VECTOR_GP] = "#GP general protection",
+	[VECTOR_PF] = "#PF page fault",
+	[VECTOR_MF] = "#MF x87 floating-point error",
+	[VECTOR_AC] = "#AC alignment check",
+	[VECTOR_MC] = "#MC machine check",
+	[VECTOR_XM] = "#XM SIMD floating-point error",
+	[VECTOR_VE] = "#VE virtualization exception",
+	[VECTOR_CP] = "#CP control protection",
+};
+
+const char *exception_name(int vector)
+{
+	if (vector == NO_EXCEPTION)
+		return "no exception";
+	if (vector < 0 || vector >= NR_EXCEPTION_VECTORS)
+		return "interrupt";
+	if (vector >= (int)ARRAY_SIZE(exception_names) || !exception_names[vector])
+		return "reserved exception";
+	return exception_names[vector];
+}
+
+void exception_set_handler(int vector, bool (*fn)(struct exception_frame *frame))
+{
+	assert(vector >= 0 && vector < NR_EXCEPTION_VECTORS);
+	exception_handlers[vector] = fn;
+}
+
+void irq_set_handler(u8 vector, void (*fn)(struct exception_frame *frame))
+{
+	assert(vector >= NR_EXCEPTION_VECTORS && vector < VECTOR_SPURIOUS);
+	__atomic_store_n(&irq_handlers[vector], fn, __ATOMIC_RELEASE);
+}
+
+u32 irq_spurious_count(void)
+{
+	return READ_ONCE(spurious_count);
+}
+
+int exception_catch(void (*fn)(void *arg), void *arg, struct exception *e)
+{
+	struct cpu *cpu = this_cpu();
+	struct exception_catch catch = { .outer = cpu->catch, .rflags = read_rflags() };
+
+	exception_clear();
+	cpu->catch = &catch;
+	exception_catch_call(fn, arg, &catch.rsp);
+	cpu->catch = catch.outer;
+	/* fn may have caught others in between: only this one counts. */
+	if (!catch.rsp) {
+		if (e)
+			*e = cpu->exception;
+		return cpu->exception.vector;
+	}
+	if (e)
+		*e = (struct exception){ .vector = NO_EXCEPTION };
+	return NO_EXCEPTION;
+}
+
+static void exception_note(const struct exception_frame *frame)
+{
+	struct exception *e = &this_cpu()->exception;
+
+	e->vector = frame->vector;
+	e->error_code = frame->error_code;
+	e->cr2 = read_cr2();
+	e->rip = frame->rip;
+}
+
+static bool exception_fixup(struct exception_frame *frame)
+{
+	const struct exception_fixup *fixup;
+	bool trap = frame->vector == VECTOR_BP || frame->vector == VECTOR_OF;
+
+	for (fixup = exception_fixups_start; fixup < exception_fixups_end; fixup++) {
+		if (frame->rip != (trap ? fixup->behind : fixup->instruction))
+			continue;
+		exception_note(frame);
+		frame->rip = fixup->behind;
+		return true;
+	}
+	return false;
+}
+
+static bool exception_unwind(struct exception_frame *frame)
+{
+	struct exception_catch *catch = this_cpu()->catch;
+
+	if (!catch)
+		return false;
+	exception_note(frame);
+	frame->rip = (u64)exception_catch_resume;
+	frame->rsp = catch->rsp;
+	frame->rflags = catch->rflags;
+	catch->rsp = 0; /* tells exception_catch() */
+	return true;
+}
+
+static void exception_report(const struct exception_frame *f)
+{
+	char text[768];
+	u64 cr2 = read_cr2();
+	int length;
+
+	length = snprintf(
+		text, sizeof(text),
+		"\nexception on CPU %d: vector %llu (%s), error code 0x%llx, cr2 0x%llx\n"
+		"rip %016llx rsp %016llx rflags %016llx cs %04llx ss %04llx\n"
+		"rax %016llx rbx %016llx rcx %016llx rdx %016llx\n"
+		"rsi %016llx rdi %016llx rbp %016llx r8  %016llx\n"
+		"r9  %016llx r10 %016llx r11 %016llx r12 %016llx\n"
+		"r13 %016llx r14 %016llx r15 %016llx\n"
+		"cr0 %016llx cr3 %016llx cr4 %016llx\n",
+		smp_id(), (unsigned long long)f->vector, exception_name(f->vector),
+		(unsigned long long)f->error_code, (unsigned long long)cr2,
+		(unsigned long long)f->rip, (unsigned long long)f->rsp,
+		(unsigned long long)f->rflags, (unsigned long long)f->cs, (unsigned long long)f->ss,
+		(unsigned long long)f->rax, (unsigned long long)f->rbx, (unsigned long long)f->rcx,
+		(unsigned long long)f->rdx, (unsigned long long)f->rsi, (unsigned long long)f->rdi,
+		(unsigned long long)f->rbp, (unsigned long long)f->r8, (unsigned long long)f->r9,
+		(unsigned long long)f->r10, (unsigned long long)f->r11, (unsigned long long)f->r12,
+		(unsigned long long)f->r13, (unsigned long long)f->r14, (unsigned long long)f->r15,
+		(unsigned long long)read_cr0(), (unsigned long long)read_cr3(),
+		(unsigned long long)read_cr4());
+	console_write_unlocked(text, MIN((size_t)length, sizeof(text) - 1));
+	panic_at(f->rip, f->rbp,
+		 "unexpected %s, vector %llu, error code 0x%llx, cr2 0x%llx, CPU %d",
+		 exception_name(f->vector), (unsigned long long)f->vector,
+		 (unsigned long long)f->error_code, (unsigned long long)cr2, smp_id());
+}
+
+static bool exception_is_caught(int vector)
+{
+	return vector != VECTOR_NMI && vector != VECTOR_DF && vector != VECTOR_MC;
+}
+
+static void dispatch_exception(struct exception_frame *frame)
+{
+	bool (*handler)(struct exception_frame *) = exception_handlers[frame->vector];
+
+	if (handler && handler(frame))
+		return;
+	if (exception_is_caught(frame->vector) &&
+	    (exception_fixup(frame) || exception_unwind(frame)))
+		return;
+	exception_report(frame);
+}
+
+static void dispatch_interrupt(struct exception_frame *frame)
+{
+	void (*handler)(struct exception_frame *) =
+		__atomic_load_n(&irq_handlers[frame->vector], __ATOMIC_ACQUIRE);
+
+	if (frame->vector == VECTOR_SPURIOUS) {
+		__atomic_fetch_add(&spurious_count, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (!handler)
+		exception_report(frame);
+	handler(frame);
+	apic_eoi();
+}
+
+void exception_dispatch(struct exception_frame *frame)
+{
+	if (frame->vector < NR_EXCEPTION_VECTORS)
+		dispatch_exception(frame);
+	else
+		dispatch_interrupt(frame);
+}
