@@ -22,6 +22,7 @@ struct machine_spec {
 	enum arch arch;
 	enum accel accel; /* not ACCEL_AUTO */
 	const char *image;
+	const char *initrd; /* or NULL; for a kernel that is itself the host of guests */
 	const char *args;
 	unsigned smp;
 	unsigned memory_mib;

@@ -113,6 +113,10 @@ char **qemu_command_line(const struct machine_spec *spec, int console_fd, int qm
 	add(&w, "chardev:console");
 	add(&w, "-kernel");
 	add(&w, "%s", spec->image);
+	if (spec->initrd) {
+		add(&w, "-initrd");
+		add(&w, "%s", spec->initrd);
+	}
 	add(&w, "-append");
 	add(&w, "%s", spec->args);
 	return w.list;
