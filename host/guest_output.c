@@ -503,7 +503,7 @@ static void find_missing(struct guest_output *g, const char *why)
 	const struct block *b = &g->blocks[0];
 
 	if (why)
-		trouble(g, "%s %s", why, g->position);
+		trouble(g, "%s (%s)", why, g->position);
 	if (!g->hello)
 		trouble(g, "no hello line: the image did not start, or is none of this suite's");
 	if (!g->depth || !b->has_plan)

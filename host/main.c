@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The runner: from the command line to the exit status.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "check_config.h"
+#include "config.h"
+#include "environment.h"
+#include "expected.h"
+#include "image.h"
+#include "options.h"
+#include "progress.h"
+#include "results.h"
+#include "schedule.h"
+#include "select.h"
+#include "target.h"
+#include "util/loop.h"
+
+enum exit_status {
+	EXIT_EXPECTED = 0,
+	EXIT_UNEXPECTED = 1,
+	EXIT_NO_RUN = 3, /* the run could not be made or recorded, or was interrupted */
+};
+
+struct run {
+	struct options options;
+	int argc;
+	char **argv;
+	u64 start_ns;
+	struct config config;
+	struct selection selection;
+	struct expectations expectations;
+	struct target targets[ARCH_COUNT];
+	bool archs[ARCH_COUNT];
+	struct results *results;
+	struct progress *progress;
+};
+
+static int complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+static int complain(const char *fmt, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("run_tests.sh: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputs("\n", stderr);
+	return EXIT_NO_RUN;
+}
+
+/* ---- architectures and targets ---------------------------------------------------------------- */
+
+/* Those that were asked for; else all that were built. */
+static int choose_archs(struct run *run)
+{
+	bool asked = false, any = false;
+
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		asked |= run->options.archs[arch];
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		bool built = image_dir_exists(run->options.images, arch);
+
+		if (asked && run->options.archs[arch] && !built)
+			return complain("no images for %s in %s: ./configure says what is missing "
+					"to build them",
+					arch_to_name(arch), run->options.images);
+		run->archs[arch] = asked ? run->options.archs[arch] : built;
+		any |= run->archs[arch];
+	}
+	return any ? EXIT_EXPECTED
+		   : complain("no images in %s: build them (make), or see --images",
+			      run->options.images);
+}
+
+static bool has_tests(const struct run *run, int arch)
+{
+	for (size_t i = 0; i < run->selection.count; i++) {
+		if ((int)run->selection.tests[i]->arch == arch)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Asks the VMMs. Where none can run anything, there is no run; where one cannot, its tests are
+ * errors.
+ */
+static int choose_targets(struct run *run)
+{
+	struct target *unusable = NULL;
+	bool any = false;
+
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		struct target *t = &run->targets[arch];
+
+		run->archs[arch] = has_tests(run, arch);
+		if (!run->archs[arch])
+			continue;
+		target_choose(t, arch, &run->options);
+		any |= t->usable;
+		if (!t->usable)
+			unusable = t;
+	}
+	if (any)
+		return EXIT_EXPECTED;
+	return complain("%s cannot run %s guests%s%s: %s", unusable->vmm_path,
+			arch_to_name(unusable->arch),
+			run->options.accel == ACCEL_AUTO ? "" : " under ",
+			run->options.accel == ACCEL_AUTO ? "" : accel_to_name(run->options.accel),
+			unusable->accel_reason);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+static void begin_results(struct run *run, size_t planned)
+{
+	struct results_target targets[ARCH_COUNT];
+	size_t count = 0;
+
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->archs[arch])
+			targets[count++] = target_for_results(&run->targets[arch]);
+	}
+	results_begin(run->results, environment_collect(), run->argc, run->argv, targets, count,
+		      planned);
+}
+
+static int finish_results(struct run *run, int signo, bool failed)
+{
+	struct results_totals totals;
+	struct error err;
+
+	if (results_finish(run->results, signo || failed, &totals, &err)) {
+		/* The first trouble has been told already. */
+		return failed ? EXIT_NO_RUN : complain("%s", err.text);
+	}
+	if (run->options.ktap) {
+		results_ktap_stream(run->results, stdout);
+		fflush(stdout);
+	}
+	if (signo)
+		complain("interrupted by %s: the tests that had ended are in %s", strsignal(signo),
+			 results_dir(run->results));
+	progress_totals(run->progress, &totals);
+	if (signo || failed)
+		return EXIT_NO_RUN;
+	return totals.failed ? EXIT_UNEXPECTED : EXIT_EXPECTED;
+}
+
+static int run_tests(struct run *run)
+{
+	struct schedule_spec spec = {
+		.options = &run->options,
+		.selection = &run->selection,
+		.targets = run->targets,
+		.expectations = &run->expectations,
+		.results = run->results,
+		.run_start_ns = run->start_ns,
+	};
+	size_t planned = schedule_planned(&spec);
+	struct error err;
+	bool failed;
+	int signo;
+
+	begin_results(run, planned);
+	run->progress = progress_new(&run->options, results_dir(run->results), planned);
+	spec.progress = run->progress;
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->archs[arch])
+			progress_target(run->progress, &run->targets[arch]);
+	}
+	failed = schedule_run(&spec, &signo, &err);
+	if (failed)
+		complain("%s", err.text);
+	return finish_results(run, signo, failed);
+}
+
+static int list_tests(struct run *run)
+{
+	struct error err;
+
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		run->archs[arch] = true;
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (!run->options.archs[arch])
+			continue;
+		/* Any: then only those. */
+		memcpy(run->archs, run->options.archs, sizeof(run->archs));
+		break;
+	}
+	if (!run->options.tests[0] && !run->options.groups) {
+		/* All, those too that only run when asked for. */
+		for (size_t i = 0; i < run->config.count; i++)
+			run->config.tests[i].is_default = true;
+	}
+	if (select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
+		return complain("%s", err.text);
+	selection_print(&run->selection, stdout);
+	return EXIT_EXPECTED;
+}
+
+static int main_run(struct run *run)
+{
+	struct error err;
+	int status;
+
+	if (config_load(run->options.config, &run->config))
+		return EXIT_NO_RUN;
+	if (run->options.check_config)
+		return check_config(&run->config, run->options.root) ? EXIT_NO_RUN : EXIT_EXPECTED;
+	if (run->options.list)
+		return list_tests(run);
+	status = choose_archs(run);
+	if (status)
+		return status;
+	if (select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
+		return complain("%s", err.text);
+	if (expected_load(run->options.expected, &run->expectations))
+		return EXIT_NO_RUN;
+	status = choose_targets(run);
+	if (status)
+		return status;
+	run->results = results_open(run->options.out_dir, &err);
+	if (!run->results)
+		return complain("%s", err.text);
+	return run_tests(run);
+}
+
+static void run_free(struct run *run)
+{
+	progress_free(run->progress);
+	results_free(run->results);
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		target_free(&run->targets[arch]);
+	expected_free(&run->expectations);
+	selection_free(&run->selection);
+	config_free(&run->config);
+	options_free(&run->options);
+}
+
+/* Descriptors 0, 1 and 2 have to be taken, or a socket would land there and be written to. */
+static void open_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = { .argc = argc, .argv = argv, .start_ns = now_ns() };
+	int status;
+
+	open_standard_fds();
+	signal(SIGPIPE, SIG_IGN);
+	status = options_parse(&run.options, argc, argv);
+	if (status < 0)
+		status = main_run(&run);
+	run_free(&run);
+	return status;
+}
