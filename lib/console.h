@@ -21,6 +21,13 @@ const char *console_name(void);
 /* Under a lock, so that lines of several CPUs do not mix; \n is sent as it is. */
 void console_write(const char *buf, size_t len);
 
+/*
+ * Holds the console over several writes by console_write_unlocked(); interrupts are off meanwhile.
+ * Not nested, and no console_write() or printf() in between.
+ */
+void console_lock(void);
+void console_unlock(void);
+
 /* Without the lock, for the last words of a CPU that may hold it. */
 void console_write_unlocked(const char *buf, size_t len);
 

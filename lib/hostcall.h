@@ -15,15 +15,33 @@ struct host_stamp {
 	u64 realtime_ns; /* CLOCK_REALTIME */
 };
 
-/* false with a report_error() when the runner did not answer; with why in *unsupported if it
- * cannot (no runner on the console). */
+/*
+ * Stamps the host's clocks between two reads of the guest's: the first just before the call's last
+ * byte is sent, the second when the reply's first byte is there. false when the check has got its
+ * verdict and should return: report_skip() where the runner cannot, report_error() where it did not
+ * answer or answered nonsense.
+ */
 bool host_stamp(struct host_stamp *s);
 
+#define HOST_CALL_OK	      0
+#define HOST_CALL_NO_ANSWER   (-1)
+#define HOST_CALL_UNSUPPORTED (-2) /* the runner cannot; reply has text= with the reason */
+#define HOST_CALL_ERROR	      (-3) /* it failed, or its answer is malformed; reply has text= */
+
 /*
- * One call: action and further fields in, the reply's fields (after "status=ok ") out. Returns 0,
- * -1 on no answer, -2 when the runner says unsupported.
+ * One call that the guest waits for: action and further fields ("" for none) in, the reply's fields
+ * behind "status=… " out, cut to reply_size. Waits for at most timeout_ns by the guest's clock.
  */
 int host_call(const char *action, const char *fields, char *reply, size_t reply_size,
 	      u64 timeout_ns);
+
+/*
+ * The value of a field in a reply, cut to size; "text" runs to the end of the line. false where it
+ * is missing.
+ */
+bool host_field(const char *reply, const char *key, char *value, size_t size);
+
+/* The same for a number; false also where it is none. */
+bool host_field_u64(const char *reply, const char *key, u64 *value);
 
 #endif

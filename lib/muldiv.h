@@ -8,9 +8,9 @@
 
 #include "types.h"
 
-#define NSEC_PER_SEC  1000000000ULL
-#define NSEC_PER_MSEC 1000000ULL
-#define NSEC_PER_USEC 1000ULL
+#define NSEC_PER_SEC  1000000000UL
+#define NSEC_PER_MSEC 1000000UL
+#define NSEC_PER_USEC 1000UL
 
 /* a * b / c, rounded down; c must not be 0. */
 u64 mul_div_u64(u64 a, u64 b, u64 c);

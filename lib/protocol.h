@@ -16,12 +16,13 @@
 /* Longest line of the protocol, '\n' not counted; a longer one is log. */
 #define PROTO_LINE_MAX 1023
 
-/* Guest to runner. */
+/* Guest to runner. A pc of a caller is that of its call instruction, so it can be looked up as it is. */
 #define PROTO_HELLO	"hello"	    /* version= arch= image= : first line of every image */
 #define PROTO_CALL	"call"	    /* id= action= when=now|after-ms=N … : a host call */
 #define PROTO_MEASURE	"measure"   /* name= unit= n= … : one measurement */
 #define PROTO_BACKTRACE "backtrace" /* pc=0x…,0x…,… : link-time addresses, innermost first */
 #define PROTO_PANIC	"panic"	    /* text=… : the image gives up; no verdict follows */
+#define PROTO_CHECK	"check"	    /* name= guards=A1,A2 text= : answers the argument list-checks */
 #define PROTO_END	"end"	    /* checks= failed= : last line of every image */
 
 /* Runner to guest. */

@@ -21,8 +21,10 @@ struct check {
 
 /*
  * The body of every image's main(): prints hello, plan, verdicts and end. Honours the argument
- * check=NAME (only that one runs, the others are left out of the plan). Returns for main() to
- * return.
+ * check=NAME or check=NAME/SUB-CHECK (only that one runs, the others are left out of the plan), and
+ * list-checks (one line each, nothing runs). Returns for main() to return: 0 when no check's line
+ * is "not ok", else 1. A table with a mistake (a name twice or not of a-z 0-9 - _ ., neither
+ * function nor sub-checks) ends the image with an ERROR.
  */
 int report_run(const char *image, const struct check *checks, size_t nr_checks);
 
@@ -35,7 +37,10 @@ void report_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* pass or fail by cond; returns cond. */
 bool report_expect(bool cond, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* What the check needs is not there; decide it first. */
+/*
+ * What the check needs is not there; decide it first. A check that is skipped and also judges is an
+ * ERROR.
+ */
 void report_skip(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /* Known to fail, by the image's own knowledge. */
@@ -46,6 +51,9 @@ void report_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /* Figures for the reader: a KTAP diagnostic line. Judges nothing. */
 void report_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Provided by the arch: "x86_64" or "arm64", as in the hello line. */
+const char *arch_name(void);
 
 /* How long one check may take by itself, ns: argument budget-ms, default 500. */
 u64 report_budget_ns(void);

@@ -11,8 +11,13 @@
 
 #define MAX_CPUS 64
 
-/* CPUs that firmware or devicetree name and that came up; ids are 0 … smp_count() - 1. */
+/*
+ * CPUs that firmware or devicetree name and that came up; ids are 0 … smp_count() - 1. The first
+ * that does not come up ends the row: those behind it are not started.
+ */
 int smp_count(void);
+
+/* The CPU this runs on. Provided by the arch, from its per-CPU data. */
 int smp_id(void);
 
 /* How many CPUs were named, started or not. */
@@ -24,16 +29,19 @@ int smp_start(void);
 /* Runs fn(arg) on the CPU and waits for its end; on the own CPU a plain call. */
 void on_cpu(int cpu, void (*fn)(void *arg), void *arg);
 
-/* Starts fn(arg) there and returns; the CPU must be idle. */
+/*
+ * Starts fn(arg) there and returns. The CPU must be idle, here and in on_cpu(), or the image ends;
+ * CPU 0, which runs main(), never is.
+ */
 void on_cpu_async(int cpu, void (*fn)(void *arg), void *arg);
 
 /* Waits until the CPU is idle again, at most timeout_ns. */
 bool cpu_wait_idle(int cpu, u64 timeout_ns);
 
-/* Runs fn(arg) on every CPU at once, the own one included, and waits for all. */
+/* Runs fn(arg) on every CPU at once and waits for all; called on CPU 0, which takes part. */
 void on_all_cpus(void (*fn)(void *arg), void *arg);
 
-/* Runs fn(arg) on CPUs 0 … count - 1 (the own one must be 0), at once, and waits for all. */
+/* The same on CPUs 0 … count - 1. */
 void on_first_cpus(int count, void (*fn)(void *arg), void *arg);
 
 /* A reusable barrier for a fixed number of CPUs. */

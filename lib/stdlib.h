@@ -14,4 +14,7 @@ void qsort(void *base, size_t count, size_t size, int (*cmp)(const void *, const
 unsigned long strtoul(const char *s, char **end, int base);
 long strtol(const char *s, char **end, int base);
 
+/* Decimal, 0x or 0 prefix: true when the whole string is a number of at most 64 bits, unsigned. */
+bool str_to_u64(const char *s, u64 *value);
+
 #endif

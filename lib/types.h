@@ -38,7 +38,7 @@ typedef __int128 s128;
 		a__ > b__ ? a__ : b__;                                                             \
 	})
 
-#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define PRINTF_LIKE(fmt, args) __attribute__((format(__printf__, fmt, args)))
 #define NORETURN	       __attribute__((noreturn))
 #define UNUSED		       __attribute__((unused))
 #define READ_ONCE(x)	       (*(const volatile __typeof__(x) *)&(x))

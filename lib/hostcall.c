@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Host calls: one protocol line out, one reply line in. Whatever else comes in (echo, noise, a late
+ * reply to an earlier call) is dropped, and every wait ends.
+ */
+#include "clock.h"
+#include "console.h"
+#include "hostcall.h"
+#include "muldiv.h"
+#include "panic.h"
+#include "protocol.h"
+#include "report.h"
+#include "smp.h"
+#include "spin.h"
+#include "stdio.h"
+#include "stdlib.h"
+#include "string.h"
+
+#define STAMP_TIMEOUT_NS (10 * NSEC_PER_SEC)
+
+/* A line of input as it comes in. */
+struct input {
+	char line[PROTO_LINE_MAX + 1];
+	size_t len;
+	bool unusable;	   /* too long, or with a NUL in it */
+	u64 arrived_ticks; /* when its first byte was there */
+};
+
+static bool call_under_way;
+static u64 last_id;
+
+static void input_reset(struct input *in)
+{
+	in->len = 0;
+	in->unusable = false;
+}
+
+/* Takes what is there; true when a line is complete. */
+static bool input_line(struct input *in)
+{
+	int c;
+
+	while ((c = console_read()) >= 0) {
+		if (!in->len && !in->unusable)
+			in->arrived_ticks = clock_ticks();
+		if (c == '\n') {
+			if (in->len && in->line[in->len - 1] == '\r')
+				in->len--;
+			in->line[in->len] = '\0';
+			return true;
+		}
+		if (!c || in->len == PROTO_LINE_MAX)
+			in->unusable = true;
+		else
+			in->line[in->len++] = (char)c;
+		/* What never ends a line must not keep us here: the caller counts. */
+		if (in->unusable)
+			return false;
+	}
+	return false;
+}
+
+bool host_field(const char *reply, const char *key, char *value, size_t size)
+{
+	size_t len = strlen(key);
+
+	while (*reply) {
+		size_t word = strcspn(reply, " ");
+		bool found = !strncmp(reply, key, len) && reply[len] == '=';
+
+		/* "text" is the last field: what looks like fields behind it is its value. */
+		if (!strncmp(reply, "text=", 5))
+			word = strlen(reply);
+		if (found) {
+			size_t n = MIN(word - len - 1, size - 1);
+
+			memcpy(value, reply + len + 1, n);
+			value[n] = '\0';
+			return true;
+		}
+		reply += word;
+		reply += strspn(reply, " ");
+	}
+	return false;
+}
+
+bool host_field_u64(const char *reply, const char *key, u64 *value)
+{
+	char text[24];
+
+	return host_field(reply, key, text, sizeof(text)) && str_to_u64(text, value);
+}
+
+/* The fields of the line if it is the reply to call id, else NULL. */
+static const char *reply_fields(const char *line, u64 id)
+{
+	static const char start[] = PROTO_PREFIX PROTO_REPLY " ";
+	u64 reply_id;
+
+	if (strncmp(line, start, sizeof(start) - 1))
+		return NULL;
+	line += sizeof(start) - 1;
+	return host_field_u64(line, "id", &reply_id) && reply_id == id ? line : NULL;
+}
+
+/* Gives out what follows the status, and the status as a result. */
+static int take_reply(const char *fields, char *reply, size_t reply_size)
+{
+	const char *status = strstr(fields, "status=");
+	char word[16] = "";
+
+	host_field(fields, "status", word, sizeof(word));
+	if (!status || !*word) {
+		snprintf(reply, reply_size, "text=the reply has no status: %s", fields);
+		return HOST_CALL_ERROR;
+	}
+	status += strcspn(status, " ");
+	snprintf(reply, reply_size, "%s", status + strspn(status, " "));
+	if (!strcmp(word, "ok"))
+		return HOST_CALL_OK;
+	return strcmp(word, "unsupported") ? HOST_CALL_ERROR : HOST_CALL_UNSUPPORTED;
+}
+
+static int wait_for_reply(u64 id, char *reply, size_t reply_size, u64 timeout_ns, u64 *after_ticks)
+{
+	struct input in = { 0 };
+	struct spin_bound bound;
+	const char *fields;
+
+	spin_start(&bound, timeout_ns);
+	do {
+		if (!input_line(&in))
+			continue;
+		fields = in.unusable ? NULL : reply_fields(in.line, id);
+		if (fields) {
+			*after_ticks = in.arrived_ticks;
+			return take_reply(fields, reply, reply_size);
+		}
+		input_reset(&in);
+	} while (spin_poll(&bound));
+	snprintf(reply, reply_size, "text=no answer within %lu ms%s", timeout_ns / NSEC_PER_MSEC,
+		 bound.clock_stuck ? ", and the guest's clock stood still" : "");
+	return HOST_CALL_NO_ANSWER;
+}
+
+/* Sends the line; returns the guest's clock just before its last byte. */
+static u64 send(const char *line, size_t len)
+{
+	u64 before_ticks;
+
+	/* The runner cannot act before it has the line's end, however slow the rest was. */
+	console_lock();
+	console_write_unlocked(line, len);
+	before_ticks = clock_ticks();
+	console_write_unlocked("\n", 1);
+	console_unlock();
+	return before_ticks;
+}
+
+static int call(const char *action, const char *fields, char *reply, size_t reply_size,
+		u64 timeout_ns, u64 *before_ticks, u64 *after_ticks)
+{
+	char line[PROTO_LINE_MAX + 1];
+	int len, result;
+
+	if (smp_id() || call_under_way)
+		panic("host_call(%s) on CPU %d%s: one at a time, from CPU 0", action, smp_id(),
+		      call_under_way ? " during another" : "");
+	call_under_way = true;
+	last_id++;
+	len = snprintf(line, sizeof(line), PROTO_PREFIX PROTO_CALL " id=%lu action=%s when=now%s%s",
+		       last_id, action, *fields ? " " : "", fields);
+	if (len >= (int)sizeof(line) || strchr(line, '\n'))
+		panic("host_call(%s): the call is longer than a line of %d bytes, or has a line "
+		      "end in it",
+		      action, PROTO_LINE_MAX);
+	*before_ticks = send(line, len);
+	result = wait_for_reply(last_id, reply, reply_size, timeout_ns, after_ticks);
+	call_under_way = false;
+	return result;
+}
+
+int host_call(const char *action, const char *fields, char *reply, size_t reply_size,
+	      u64 timeout_ns)
+{
+	u64 before_ticks, after_ticks;
+
+	return call(action, fields, reply, reply_size, timeout_ns, &before_ticks, &after_ticks);
+}
+
+bool host_stamp(struct host_stamp *s)
+{
+	char reply[256], text[200] = "no reason given";
+	int result = call(PROTO_ACTION_STAMP, "", reply, sizeof(reply), STAMP_TIMEOUT_NS,
+			  &s->before_ticks, &s->after_ticks);
+
+	switch (result) {
+	case HOST_CALL_OK:
+		if (host_field_u64(reply, "raw-ns", &s->raw_ns) &&
+		    host_field_u64(reply, "realtime-ns", &s->realtime_ns))
+			return true;
+		report_error("host stamp: no raw-ns and realtime-ns in the reply: %s", reply);
+		return false;
+	case HOST_CALL_UNSUPPORTED:
+		host_field(reply, "text", text, sizeof(text));
+		report_skip("host stamp: the runner cannot: %s", text);
+		return false;
+	default:
+		host_field(reply, "text", text, sizeof(text));
+		report_error("host stamp: %s", text);
+		return false;
+	}
+}
