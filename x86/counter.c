@@ -113,7 +113,7 @@ static const struct check checks[] = {
 
 #define BRACKETS       10000
 #define RATE_WINDOW_NS 100000000ULL
-/* PIT channel 2 runs out after 54.9 ms; being descheduled within is found out and tried again. */
+/* PIT channel 0 runs out after 54.9 ms; being descheduled within is found out and tried again. */
 #define PIT_WINDOW_NS 20000000ULL
 #define PIT_ATTEMPTS  5
 

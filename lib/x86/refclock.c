@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ACPI PM timer (ACPI 6.4, 4.8.3.3), HPET (IA-PC HPET specification 1.0a, 2.3), PIT channel 2
- * (8254 data sheet; its gate and output at port 0x61), and the TSC's frequency by them.
+ * ACPI PM timer (ACPI 6.4, 4.8.3.3), HPET (IA-PC HPET specification 1.0a, 2.3), PIT channel
+ * 0 (8254 data sheet), and the TSC's frequency by them.
  */
 #include "muldiv.h"
 #include <arch/acpi.h>
@@ -25,14 +25,13 @@
 #define HPET_ENABLE	   BIT(0)
 #define HPET_PERIOD_MAX_FS 100000000ULL
 
-#define PIT_CHANNEL_2 0x42
+/* Channel 0: its gate is always open; that of channel 2 hangs on a port that microvm has not. */
+#define PIT_CHANNEL_0 0x40
 #define PIT_COMMAND   0x43
-#define PIT_MODE_0    0xb0 /* channel 2, low byte then high, mode 0, binary */
-#define PIT_LATCH     0x80 /* channel 2 */
-#define PIT_CONTROL   0x61
-#define PIT_GATE      BIT(0)
-#define PIT_SPEAKER   BIT(1)
-#define PIT_OUTPUT    BIT(5)
+#define PIT_MODE_0    0x30 /* channel 0, low byte then high, mode 0, binary */
+#define PIT_READ_BACK 0xc2 /* status and count of channel 0 */
+#define PIT_OUT	      BIT(7)
+#define PIT_NULL      BIT(6) /* the count written is not in the counter yet */
 #define PIT_COUNT     0xffff
 
 static u64 pm_timer_read(void)
@@ -94,37 +93,41 @@ static bool hpet_probe(const char **why)
 	return advances(&refclock_hpet);
 }
 
+static bool pit_ran_out;
+
 /* Counts up like the others: from 0 at restart. */
 static u64 pit_read(void)
 {
-	u32 low, high;
+	u32 status, low, high;
 
-	outb(PIT_COMMAND, PIT_LATCH);
-	low = inb(PIT_CHANNEL_2);
-	high = inb(PIT_CHANNEL_2);
-	return PIT_COUNT - (high << 8 | low);
+	outb(PIT_COMMAND, PIT_READ_BACK);
+	status = inb(PIT_CHANNEL_0);
+	low = inb(PIT_CHANNEL_0);
+	high = inb(PIT_CHANNEL_0);
+	if (status & PIT_OUT)
+		pit_ran_out = true;
+	return status & PIT_NULL ? 0 : PIT_COUNT - (high << 8 | low);
 }
 
+/* Its output at the end is an interrupt that the I/O APIC and the 8259 keep masked. */
 static void pit_restart(void)
 {
-	outb(PIT_CONTROL, (inb(PIT_CONTROL) & ~PIT_SPEAKER) | PIT_GATE);
 	outb(PIT_COMMAND, PIT_MODE_0);
-	outb(PIT_CHANNEL_2, PIT_COUNT & 0xff);
-	outb(PIT_CHANNEL_2, PIT_COUNT >> 8);
-	/* The count is loaded with the next clock: until then the old one would be read. */
-	for (int i = 0; i < PROBE_READS && pit_read() > PIT_COUNT / 2; i++)
-		cpu_relax();
+	outb(PIT_CHANNEL_0, PIT_COUNT & 0xff);
+	outb(PIT_CHANNEL_0, PIT_COUNT >> 8);
+	pit_ran_out = false;
 }
 
 static bool pit_expired(void)
 {
-	return inb(PIT_CONTROL) & PIT_OUTPUT;
+	pit_read();
+	return pit_ran_out;
 }
 
 static bool pit_probe(const char **why)
 {
 	pit_restart();
-	*why = "there is no PIT: channel 2 does not count";
+	*why = "there is no PIT: its channel 0 does not count";
 	return !pit_expired() && advances(&refclock_pit);
 }
 
