@@ -186,22 +186,13 @@ static int run_tests(struct run *run)
 
 static int list_tests(struct run *run)
 {
+	bool asked = false;
 	struct error err;
 
 	for (int arch = 0; arch < ARCH_COUNT; arch++)
-		run->archs[arch] = true;
-	for (int arch = 0; arch < ARCH_COUNT; arch++) {
-		if (!run->options.archs[arch])
-			continue;
-		/* Any: then only those. */
-		memcpy(run->archs, run->options.archs, sizeof(run->archs));
-		break;
-	}
-	if (!run->options.tests[0] && !run->options.groups) {
-		/* All, those too that only run when asked for. */
-		for (size_t i = 0; i < run->config.count; i++)
-			run->config.tests[i].is_default = true;
-	}
+		asked |= run->options.archs[arch];
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		run->archs[arch] = !asked || run->options.archs[arch];
 	if (select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
 		return complain("%s", err.text);
 	selection_print(&run->selection, stdout);

@@ -78,7 +78,7 @@ static bool is_wanted(const struct test *test, const struct options *o)
 		if (test_in_group(test, o->groups[i]))
 			return true;
 	}
-	return !any && test->is_default;
+	return !any && (test->is_default || o->list);
 }
 
 /* Whether any test answers to the name; *runs: one of the architectures that are to be run. */

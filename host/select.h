@@ -15,8 +15,8 @@ struct selection {
 };
 
 /*
- * Tests by name or key and by group; all default ones where neither is given; of these
- * architectures. -1 with err naming what is unknown, what was likely meant, and what there is.
+ * Tests by name or key and by group; all default ones where neither is given (for -l: all); of
+ * these architectures. -1 with err naming what is unknown, what was likely meant, and what there is.
  */
 int select_tests(const struct config *config, const struct options *o, const bool archs[ARCH_COUNT],
 		 struct selection *s, struct error *err);
