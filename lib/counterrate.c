@@ -94,10 +94,9 @@ bool counter_check_rate(const struct counter_ops *subject, const struct counter_
 		spin_until(false, window_ns / RATE_SAMPLES);
 		now = rate_sample(subject, reference);
 		if (clock_ns() - last_ns > half_range_ns) {
-			report_error("this CPU was not run for more than %llu ms, in which %s may "
+			report_error("this CPU was not run for more than %lu ms, in which %s may "
 				     "have wrapped unseen",
-				     (unsigned long long)(half_range_ns / NSEC_PER_MSEC),
-				     reference->name);
+				     (half_range_ns / NSEC_PER_MSEC), reference->name);
 			return false;
 		}
 		elapsed += (now.reference - last) & reference->mask;
@@ -106,14 +105,12 @@ bool counter_check_rate(const struct counter_ops *subject, const struct counter_
 		rate_between(&search, &first, &now, elapsed, reference->hz);
 	}
 	*out = (struct hz_interval){ search.low, search.high, ticks_to_ns(elapsed, reference->hz) };
-	report_info("%s by %s: %llu to %llu Hz over %llu us", subject->name, reference->name,
-		    (unsigned long long)search.low, (unsigned long long)search.high,
-		    (unsigned long long)(out->window_ns / NSEC_PER_USEC));
+	report_info("%s by %s: %lu to %lu Hz over %lu us", subject->name, reference->name,
+		    search.low, search.high, (out->window_ns / NSEC_PER_USEC));
 	return report_expect(!search.contradiction,
-			     "%s has no constant rate by %s: the brackets after %llu us allow none "
+			     "%s has no constant rate by %s: the brackets after %lu us allow none "
 			     "that the former ones allow",
-			     subject->name, reference->name,
-			     (unsigned long long)(out->window_ns / NSEC_PER_USEC));
+			     subject->name, reference->name, (out->window_ns / NSEC_PER_USEC));
 }
 
 /* ---- by the host's clock ----------------------------------------------------------------------- */
@@ -150,9 +147,9 @@ static bool wait_window(u64 start_raw_ns, u64 window_ns)
 			return true;
 		spin_until(false, window_ns - (host.raw_ns - start_raw_ns));
 	}
-	report_error("the host's clock advanced by less than %llu ms while the guest's own went "
+	report_error("the host's clock advanced by less than %lu ms while the guest's own went "
 		     "through it %d times",
-		     (unsigned long long)(window_ns / NSEC_PER_MSEC), STAMP_ROUNDS);
+		     (window_ns / NSEC_PER_MSEC), STAMP_ROUNDS);
 	return false;
 }
 
@@ -182,8 +179,8 @@ bool counter_measure_hz(const struct counter_ops *counter, u64 window_ns, struct
 				     end[0].raw_ns - begin[STAMPS - 1].raw_ns };
 	return report_expect(!search.contradiction,
 			     "%s: no one frequency agrees with all stamps of the host's clock over "
-			     "%llu ms",
-			     counter->name, (unsigned long long)(out->window_ns / NSEC_PER_MSEC));
+			     "%lu ms",
+			     counter->name, (out->window_ns / NSEC_PER_MSEC));
 }
 
 void counter_judge_hz(const char *source, u64 advertised_hz, u64 tolerance_ppm,
@@ -194,17 +191,13 @@ void counter_judge_hz(const char *source, u64 advertised_hz, u64 tolerance_ppm,
 	u64 low = measured->low - mul_div_u64(measured->low, tolerance_ppm, PPM);
 	u64 high = measured->high + mul_div_u64(measured->high, tolerance_ppm, PPM);
 
-	report_info(
-		"%s: %llu Hz advertised, %llu to %llu Hz measured over %llu ms: off by %lld ppm "
-		"+- %llu ppm",
-		source, (unsigned long long)advertised_hz, (unsigned long long)measured->low,
-		(unsigned long long)measured->high,
-		(unsigned long long)(measured->window_ns / NSEC_PER_MSEC),
-		(long long)error_ppm(advertised_hz, MAX(middle, 1ULL)),
-		(unsigned long long)uncertainty_ppm);
+	report_info("%s: %lu Hz advertised, %lu to %lu Hz measured over %lu ms: off by %ld ppm "
+		    "+- %lu ppm",
+		    source, advertised_hz, measured->low, measured->high,
+		    (measured->window_ns / NSEC_PER_MSEC),
+		    error_ppm(advertised_hz, MAX(middle, 1ULL)), uncertainty_ppm);
 	report_expect(advertised_hz >= low && advertised_hz <= high,
-		      "%s advertises %llu Hz, but the counter runs at %llu to %llu Hz (%llu ppm "
+		      "%s advertises %lu Hz, but the counter runs at %lu to %lu Hz (%lu ppm "
 		      "allowed beyond that)",
-		      source, (unsigned long long)advertised_hz, (unsigned long long)measured->low,
-		      (unsigned long long)measured->high, (unsigned long long)tolerance_ppm);
+		      source, advertised_hz, measured->low, measured->high, tolerance_ppm);
 }

@@ -83,14 +83,12 @@ static void monotonic_judge(const struct monotonic *m, int cpu)
 {
 	const struct monotonic_cpu *r = &m->cpus[cpu];
 
-	report_expect(r->moved, "%s stood still for %llu reads on CPU %d", m->counter->name,
-		      (unsigned long long)r->reads, cpu);
+	report_expect(r->moved, "%s stood still for %lu reads on CPU %d", m->counter->name,
+		      r->reads, cpu);
 	report_expect(!r->backwards,
-		      "%s went backwards %llu times in %llu reads on CPU %d, first from 0x%llx to "
-		      "0x%llx",
-		      m->counter->name, (unsigned long long)r->backwards,
-		      (unsigned long long)r->reads, cpu, (unsigned long long)r->from,
-		      (unsigned long long)r->to);
+		      "%s went backwards %lu times in %lu reads on CPU %d, first from 0x%lx to "
+		      "0x%lx",
+		      m->counter->name, r->backwards, r->reads, cpu, r->from, r->to);
 }
 
 void counter_check_monotonic(const struct counter_ops *counter)
@@ -113,11 +111,9 @@ void counter_check_monotonic(const struct counter_ops *counter)
 		total += m.cpus[cpu].reads;
 		step = MAX(step, m.cpus[cpu].largest_step);
 	}
-	report_info(
-		"%s: %llu reads on %d CPUs at once, %llu at least on each; largest step forward "
-		"%llu ticks (%llu ns)",
-		counter->name, (unsigned long long)total, count, (unsigned long long)fewest,
-		(unsigned long long)step, (unsigned long long)step_ns(counter, step));
+	report_info("%s: %lu reads on %d CPUs at once, %lu at least on each; largest step forward "
+		    "%lu ticks (%lu ns)",
+		    counter->name, total, count, fewest, step, step_ns(counter, step));
 }
 
 /* ---- from CPU to CPU --------------------------------------------------------------------------- */
@@ -201,24 +197,19 @@ void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
 	h->budget_ns = report_budget_ns();
 	smp_barrier_init(&h->barrier, cpus);
 	on_first_cpus(cpus, handover_on_cpu, h);
-	report_info(
-		"%s: %llu hand-overs between %d CPUs%s; largest step forward %llu ticks (%llu ns)",
-		counter->name, (unsigned long long)h->turn, cpus,
-		h->turn < h->limit ? " in the time budget" : "",
-		(unsigned long long)h->largest_step,
-		(unsigned long long)step_ns(counter, h->largest_step));
+	report_info("%s: %lu hand-overs between %d CPUs%s; largest step forward %lu ticks (%lu ns)",
+		    counter->name, h->turn, cpus, h->turn < h->limit ? " in the time budget" : "",
+		    h->largest_step, step_ns(counter, h->largest_step));
 	if (h->turn < 2 * (u64)cpus) {
-		report_error("only %llu hand-overs in %llu ms: nothing can be concluded",
-			     (unsigned long long)h->turn,
-			     (unsigned long long)(h->budget_ns / NSEC_PER_MSEC));
+		report_error("only %lu hand-overs in %lu ms: nothing can be concluded", h->turn,
+			     (h->budget_ns / NSEC_PER_MSEC));
 		return;
 	}
 	report_expect(!h->backwards,
-		      "%s was behind another CPU's in %llu of %llu hand-overs, by up to %llu ticks "
-		      "(%llu ns), then on CPU %u",
-		      counter->name, (unsigned long long)h->backwards, (unsigned long long)h->turn,
-		      (unsigned long long)h->largest_backwards,
-		      (unsigned long long)step_ns(counter, h->largest_backwards), h->backwards_to);
+		      "%s was behind another CPU's in %lu of %lu hand-overs, by up to %lu ticks "
+		      "(%lu ns), then on CPU %u",
+		      counter->name, h->backwards, h->turn, h->largest_backwards,
+		      step_ns(counter, h->largest_backwards), h->backwards_to);
 }
 
 /* ---- one counter by another -------------------------------------------------------------------- */
@@ -266,13 +257,11 @@ void counter_check_bracket(const struct counter_ops *outer, const struct counter
 		agree = bracket_take(&b, outer, inner, slack);
 		enough = enough || !spin_poll(&least);
 	}
-	report_info("%s between two reads of %s: %llu brackets, tightest %llu ticks, difference "
-		    "%lld to %lld ticks",
-		    inner->name, outer->name, (unsigned long long)b.count,
-		    (unsigned long long)b.tightest, (long long)b.low, (long long)b.high);
+	report_info("%s between two reads of %s: %lu brackets, tightest %lu ticks, difference "
+		    "%ld to %ld ticks",
+		    inner->name, outer->name, b.count, b.tightest, b.low, b.high);
 	report_expect(agree,
-		      "%s minus %s is not constant: it was within [%lld, %lld], then within [%lld, "
-		      "%lld] in bracket %llu",
-		      inner->name, outer->name, (long long)b.low, (long long)b.high,
-		      (long long)b.now_low, (long long)b.now_high, (unsigned long long)b.count);
+		      "%s minus %s is not constant: it was within [%ld, %ld], then within [%ld, "
+		      "%ld] in bracket %lu",
+		      inner->name, outer->name, b.low, b.high, b.now_low, b.now_high, b.count);
 }

@@ -95,8 +95,7 @@ static void run_garbage(void)
 static void run_flood(void)
 {
 	for (u64 line = 0;; line++)
-		printf("flood, line %llu: and there is always one more\n",
-		       (unsigned long long)line);
+		printf("flood, line %lu: and there is always one more\n", line);
 }
 
 static void run_silent(void)

@@ -112,9 +112,9 @@ static const struct check checks[] = {
 };
 
 #define BRACKETS       10000
-#define RATE_WINDOW_NS 100000000ULL
+#define RATE_WINDOW_NS 100000000UL
 /* PIT channel 0 runs out after 54.9 ms; being descheduled within is found out and tried again. */
-#define PIT_WINDOW_NS 20000000ULL
+#define PIT_WINDOW_NS 20000000UL
 #define PIT_ATTEMPTS  5
 
 /*
@@ -272,16 +272,15 @@ static void width(void)
 		changed |= now ^ last;
 		last = now;
 	} while (spin_poll(&bound));
-	report_expect(now > start, "the TSC went from 0x%llx to 0x%llx", (unsigned long long)start,
-		      (unsigned long long)now);
+	report_expect(now > start, "the TSC went from 0x%lx to 0x%lx", start, now);
 	/* Bits below the highest of the distance travelled have all turned over on the way. */
 	for (int bit = 4; bit < highest_bit(now - start); bit++)
 		report_expect(changed & BIT(bit),
 			      "bit %d of the TSC did not change while it went "
-			      "from 0x%llx to 0x%llx",
-			      bit, (unsigned long long)start, (unsigned long long)now);
-	report_info("the TSC is at 0x%llx: bit %d is the highest that is set, of 64",
-		    (unsigned long long)now, highest_bit(now));
+			      "from 0x%lx to 0x%lx",
+			      bit, start, now);
+	report_info("the TSC is at 0x%lx: bit %d is the highest that is set, of 64", now,
+		    highest_bit(now));
 }
 
 /* Absolute, all 64 bits: the same counter, not one like it. */
@@ -295,13 +294,12 @@ static void check_same(const char *name, u64 (*read)(void))
 		after = rdtsc_ordered();
 		tightest = MIN(tightest, after - before);
 		if (!report_expect(before <= between && between <= after,
-				   "%s gives 0x%llx between RDTSC's 0x%llx and 0x%llx", name,
-				   (unsigned long long)between, (unsigned long long)before,
-				   (unsigned long long)after))
+				   "%s gives 0x%lx between RDTSC's 0x%lx and 0x%lx", name, between,
+				   before, after))
 			return;
 	}
-	report_info("%s between two RDTSC: %d brackets, tightest %llu ticks", name, BRACKETS,
-		    (unsigned long long)tightest);
+	report_info("%s between two RDTSC: %d brackets, tightest %lu ticks", name, BRACKETS,
+		    tightest);
 }
 
 static void same_rdtscp(void)
@@ -398,10 +396,8 @@ static void rate_pit(void)
 			continue;
 		windows++;
 		if (!report_expect(one.low <= all.high && one.high >= all.low,
-				   "window %d gives %llu to %llu Hz, the former %llu to %llu Hz",
-				   windows, (unsigned long long)one.low,
-				   (unsigned long long)one.high, (unsigned long long)all.low,
-				   (unsigned long long)all.high))
+				   "window %d gives %lu to %lu Hz, the former %lu to %lu Hz",
+				   windows, one.low, one.high, all.low, all.high))
 			return;
 		all.low = MAX(all.low, one.low);
 		all.high = MIN(all.high, one.high);
@@ -410,9 +406,8 @@ static void rate_pit(void)
 		report_error("in %d attempts this CPU was not run for more than 35 ms or the PIT "
 			     "stood still",
 			     PIT_ATTEMPTS);
-	report_info("RDTSC by pit: %llu to %llu Hz in %d windows of %llu ms",
-		    (unsigned long long)all.low, (unsigned long long)all.high, windows,
-		    PIT_WINDOW_NS / NSEC_PER_MSEC);
+	report_info("RDTSC by pit: %lu to %lu Hz in %d windows of %lu ms", all.low, all.high,
+		    windows, PIT_WINDOW_NS / NSEC_PER_MSEC);
 }
 
 /* ---- frequency --------------------------------------------------------------------------------- */
@@ -442,12 +437,10 @@ static void frequency_measured(void)
 
 	if (!measure_once(&measured))
 		return;
-	report_info(
-		"TSC: %llu to %llu Hz over %llu ms of the host's clock; this image uses %llu Hz "
-		"(%s)",
-		(unsigned long long)measured.low, (unsigned long long)measured.high,
-		(unsigned long long)(measured.window_ns / NSEC_PER_MSEC),
-		(unsigned long long)clock_hz(), clock_hz_source());
+	report_info("TSC: %lu to %lu Hz over %lu ms of the host's clock; this image uses %lu Hz "
+		    "(%s)",
+		    measured.low, measured.high, (measured.window_ns / NSEC_PER_MSEC), clock_hz(),
+		    clock_hz_source());
 }
 
 static void check_advertised(const char *source, u64 hz, u64 tolerance_ppm)

@@ -67,7 +67,7 @@ static const struct check checks[] = {
 	{ "clock", clock_advances, .story = "the image's own clock advances at a known rate" },
 };
 
-#define WAIT_NS	    1000000000ULL
+#define WAIT_NS	    NSEC_PER_SEC
 #define TEST_VECTOR 0x40
 #define ROUNDS	    100
 
@@ -131,8 +131,7 @@ static void bad_selector(void)
 
 	if (expect_vector(exception_catch(load_bad_selector, NULL, &e), VECTOR_GP))
 		report_expect(e.error_code == 0xfff8,
-			      "#GP for selector 0xfff8 has error code 0x%llx",
-			      (unsigned long long)e.error_code);
+			      "#GP for selector 0xfff8 has error code 0x%lx", e.error_code);
 }
 
 /* Error code: bit 0 protection, 1 write, 2 user, 4 fetch (SDM vol. 3, figure 4-12). */
@@ -142,11 +141,9 @@ static void expect_page_fault(void (*access)(void *), u64 address, u64 error_cod
 
 	if (!expect_vector(exception_catch(access, (void *)address, &e), VECTOR_PF))
 		return;
-	report_expect(e.cr2 == address, "#PF at 0x%llx has cr2 0x%llx", (unsigned long long)address,
-		      (unsigned long long)e.cr2);
-	report_expect(e.error_code == error_code, "#PF at 0x%llx has error code 0x%llx, not 0x%llx",
-		      (unsigned long long)address, (unsigned long long)e.error_code,
-		      (unsigned long long)error_code);
+	report_expect(e.cr2 == address, "#PF at 0x%lx has cr2 0x%lx", address, e.cr2);
+	report_expect(e.error_code == error_code, "#PF at 0x%lx has error code 0x%lx, not 0x%lx",
+		      address, e.error_code, error_code);
 }
 
 static void page_fault(void)
@@ -402,7 +399,7 @@ static bool echo(size_t length)
 	}
 	if (result < 0) {
 		report_error(
-			"no reply to %zu characters in %llu ms: is there a runner on the console?",
+			"no reply to %zu characters in %lu ms: is there a runner on the console?",
 			length, WAIT_NS / NSEC_PER_MSEC);
 		return false;
 	}
@@ -457,9 +454,9 @@ static void clock_advances(void)
 	u64 start = clock_ticks();
 
 	report_expect(spin_until(clock_ticks() != start, WAIT_NS), "the TSC stands still");
-	report_expect(clock_hz() >= 1000000, "the TSC's frequency is said to be %llu Hz",
-		      (unsigned long long)clock_hz());
-	report_info("TSC: %llu Hz by %s", (unsigned long long)clock_hz(), clock_hz_source());
+	report_expect(clock_hz() >= 1000000, "the TSC's frequency is said to be %lu Hz",
+		      clock_hz());
+	report_info("TSC: %lu Hz by %s", clock_hz(), clock_hz_source());
 }
 
 int main(void)

@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "panic.h"
+#include "report.h"
 #include "smp.h"
 #include "spin.h"
 #include "startup.h"

@@ -147,31 +147,21 @@ static void exception_report(const struct exception_frame *f)
 	u64 cr2 = read_cr2();
 	int length;
 
-	length = snprintf(
-		text, sizeof(text),
-		"\nexception on CPU %d: vector %llu (%s), error code 0x%llx, cr2 0x%llx\n"
-		"rip %016llx rsp %016llx rflags %016llx cs %04llx ss %04llx\n"
-		"rax %016llx rbx %016llx rcx %016llx rdx %016llx\n"
-		"rsi %016llx rdi %016llx rbp %016llx r8  %016llx\n"
-		"r9  %016llx r10 %016llx r11 %016llx r12 %016llx\n"
-		"r13 %016llx r14 %016llx r15 %016llx\n"
-		"cr0 %016llx cr3 %016llx cr4 %016llx\n",
-		smp_id(), (unsigned long long)f->vector, exception_name(f->vector),
-		(unsigned long long)f->error_code, (unsigned long long)cr2,
-		(unsigned long long)f->rip, (unsigned long long)f->rsp,
-		(unsigned long long)f->rflags, (unsigned long long)f->cs, (unsigned long long)f->ss,
-		(unsigned long long)f->rax, (unsigned long long)f->rbx, (unsigned long long)f->rcx,
-		(unsigned long long)f->rdx, (unsigned long long)f->rsi, (unsigned long long)f->rdi,
-		(unsigned long long)f->rbp, (unsigned long long)f->r8, (unsigned long long)f->r9,
-		(unsigned long long)f->r10, (unsigned long long)f->r11, (unsigned long long)f->r12,
-		(unsigned long long)f->r13, (unsigned long long)f->r14, (unsigned long long)f->r15,
-		(unsigned long long)read_cr0(), (unsigned long long)read_cr3(),
-		(unsigned long long)read_cr4());
+	length = snprintf(text, sizeof(text),
+			  "\nexception on CPU %d: vector %lu (%s), error code 0x%lx, cr2 0x%lx\n"
+			  "rip %016lx rsp %016lx rflags %016lx cs %04lx ss %04lx\n"
+			  "rax %016lx rbx %016lx rcx %016lx rdx %016lx\n"
+			  "rsi %016lx rdi %016lx rbp %016lx r8  %016lx\n"
+			  "r9  %016lx r10 %016lx r11 %016lx r12 %016lx\n"
+			  "r13 %016lx r14 %016lx r15 %016lx\n"
+			  "cr0 %016lx cr3 %016lx cr4 %016lx\n",
+			  smp_id(), f->vector, exception_name(f->vector), f->error_code, cr2,
+			  f->rip, f->rsp, f->rflags, f->cs, f->ss, f->rax, f->rbx, f->rcx, f->rdx,
+			  f->rsi, f->rdi, f->rbp, f->r8, f->r9, f->r10, f->r11, f->r12, f->r13,
+			  f->r14, f->r15, read_cr0(), read_cr3(), read_cr4());
 	console_write_unlocked(text, MIN((size_t)length, sizeof(text) - 1));
-	panic_at(f->rip, f->rbp,
-		 "unexpected %s, vector %llu, error code 0x%llx, cr2 0x%llx, CPU %d",
-		 exception_name(f->vector), (unsigned long long)f->vector,
-		 (unsigned long long)f->error_code, (unsigned long long)cr2, smp_id());
+	panic_at(f->rip, f->rbp, "unexpected %s, vector %lu, error code 0x%lx, cr2 0x%lx, CPU %d",
+		 exception_name(f->vector), f->vector, f->error_code, cr2, smp_id());
 }
 
 static bool exception_is_caught(int vector)

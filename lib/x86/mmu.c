@@ -59,9 +59,9 @@ uintptr_t mmu_map_device(u64 start, u64 size)
 	u64 end = start + size;
 
 	if (end < start || end > 512 * GIB)
-		panic("device memory 0x%llx+0x%llx is above 512 GiB, which lib/x86/mmu.c does not "
+		panic("device memory 0x%lx+0x%lx is above 512 GiB, which lib/x86/mmu.c does not "
 		      "map",
-		      (unsigned long long)start, (unsigned long long)size);
+		      start, size);
 	for (u64 gib = start / GIB; gib <= (end - 1) / GIB; gib++) {
 		u64 *directory;
 

@@ -26,11 +26,10 @@ static void memory_init(void)
 		}
 	}
 	if (!best_end)
-		panic("no usable memory above the image (0x%llx) and below 0x%llx: boot protocol "
+		panic("no usable memory above the image (0x%lx) and below 0x%lx: boot protocol "
 		      "%s%s%s",
-		      (unsigned long long)(uintptr_t)image_end, (unsigned long long)limit,
-		      boot_info.protocol, boot_info.problem ? ", " : "",
-		      boot_info.problem ? boot_info.problem : "");
+		      (uintptr_t)image_end, limit, boot_info.protocol,
+		      boot_info.problem ? ", " : "", boot_info.problem ? boot_info.problem : "");
 	alloc_init(ALIGN_UP(best_start, PAGE_SIZE), ALIGN_DOWN(best_end, PAGE_SIZE));
 }
 
