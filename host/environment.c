@@ -85,42 +85,49 @@ static char *cpu_model(void)
 	return text_take(&t);
 }
 
+static int is_visible(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
 static json_t *module_parameters(const char *module)
 {
 	char *dir = text_format("/sys/module/%s/parameters", module);
 	json_t *object = json_object();
-	DIR *d = opendir(dir);
-	struct dirent *entry;
+	struct dirent **names;
+	int count = scandir(dir, &names, is_visible, alphasort);
 
-	while (d && (entry = readdir(d))) {
-		char *path;
+	for (int i = 0; i < count; i++) {
+		char *path = text_format("%s/%s", dir, names[i]->d_name);
 
-		if (entry->d_name[0] == '.')
-			continue;
-		path = text_format("%s/%s", dir, entry->d_name);
-		set(object, entry->d_name, first_line(path));
+		set(object, names[i]->d_name, first_line(path));
 		free(path);
+		free(names[i]);
 	}
-	if (d)
-		closedir(d);
+	if (count >= 0)
+		free(names);
 	free(dir);
 	return object;
 }
 
 /* kvm and whatever implements it: kvm_intel, kvm_amd, kvm_pvm, … */
+static int is_kvm(const struct dirent *d)
+{
+	return !strcmp(d->d_name, "kvm") || text_starts_with(d->d_name, "kvm_");
+}
+
 static json_t *kvm_modules(void)
 {
 	json_t *object = json_object();
-	DIR *d = opendir("/sys/module");
-	struct dirent *entry;
+	struct dirent **names;
+	int count = scandir("/sys/module", &names, is_kvm, alphasort);
 
-	while (d && (entry = readdir(d))) {
-		if (!strcmp(entry->d_name, "kvm") || text_starts_with(entry->d_name, "kvm_"))
-			json_object_set_new(object, entry->d_name,
-					    module_parameters(entry->d_name));
+	for (int i = 0; i < count; i++) {
+		json_object_set_new(object, names[i]->d_name, module_parameters(names[i]->d_name));
+		free(names[i]);
 	}
-	if (d)
-		closedir(d);
+	if (count >= 0)
+		free(names);
 	return object;
 }
 

@@ -220,7 +220,7 @@ static int main_run(struct run *run)
 	status = choose_targets(run);
 	if (status)
 		return status;
-	run->results = results_open(run->options.out_dir, &err);
+	run->results = results_open(run->options.out_dir, run->start_ns, &err);
 	if (!run->results)
 		return complain("%s", err.text);
 	return run_tests(run);

@@ -46,13 +46,14 @@ struct results {
 	bool stream_ended;
 };
 
-static char *utc_now(void)
+/* The wall clock's time when the monotonic clock was start_ns. */
+static char *utc_at(u64 start_ns)
 {
+	time_t start = time(NULL) - (now_ns() - start_ns) / 1000000000;
 	char buf[32];
-	time_t now = time(NULL);
 	struct tm tm;
 
-	gmtime_r(&now, &tm);
+	gmtime_r(&start, &tm);
 	strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	return text_copy(buf);
 }
@@ -122,12 +123,12 @@ static int write_files(struct results *r, struct error *err)
 	return ret;
 }
 
-struct results *results_open(const char *dir, struct error *err)
+struct results *results_open(const char *dir, u64 start_ns, struct error *err)
 {
 	struct results *r = memory_zalloc(sizeof(*r));
-	char *started = utc_now();
+	char *started = utc_at(start_ns);
 
-	r->start_ns = now_ns();
+	r->start_ns = start_ns;
 	r->head = json_pack("{s:i, s:s, s:s, s:f, s:b, s:b, s:s, s:{}, s:[]}", "schema",
 			    RESULTS_SCHEMA_VERSION, "tool", "kvm-time-tests", "started", started,
 			    "duration_ms", 0.0, "complete", 0, "interrupted", 0, "command", "",

@@ -30,8 +30,9 @@ struct results_target {
  * Makes the directory and checks that it can be written. NULL: YYYYmmdd-HHMMSS[-N] in
  * $KTT_RESULTS, else in $KTT_ROOT/results, else in results; "latest" beside it then points to it,
  * safe against a second run at the same time. A directory that another run writes to is refused.
+ * start_ns: when the run began, on now_ns()'s clock; its duration counts from there.
  */
-struct results *results_open(const char *dir, struct error *err);
+struct results *results_open(const char *dir, u64 start_ns, struct error *err);
 const char *results_dir(const struct results *r);
 
 /* Environment, command line, targets; before the first test. environment is taken over. */

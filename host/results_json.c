@@ -36,6 +36,12 @@ static void set_text(json_t *object, const char *key, const char *s)
 		json_object_set_new(object, key, json_text(s));
 }
 
+static void set_nonempty(json_t *object, const char *key, const char *s)
+{
+	if (s && *s)
+		set_text(object, key, s);
+}
+
 static json_t *texts_json(char *const *texts)
 {
 	json_t *array = json_array();
@@ -116,9 +122,9 @@ json_t *results_record(const struct test_result *r, const struct results_target 
 		json_object_set_new(record, "boot_ms", json_ms(r->boot_ns));
 	set_text(record, "log", r->log);
 	set_text(record, "command", r->command);
-	set_text(record, "stderr", r->vmm_stderr);
-	set_text(record, "backtrace", r->backtrace);
-	set_text(record, "log_tail", r->log_tail);
+	set_nonempty(record, "stderr", r->vmm_stderr);
+	set_nonempty(record, "backtrace", r->backtrace);
+	set_nonempty(record, "log_tail", r->log_tail);
 	json_object_set_new(record, "checks", checks_json(r));
 	json_object_set(record, "measurements", r->measurements);
 	json_object_set(record, "calls", r->calls);

@@ -11,6 +11,7 @@
 
 #include "expected.h"
 #include "results.h"
+#include "util/loop.h"
 
 static struct test tests[] = {
 	{ .name = "counter", .arch = ARCH_X86_64, .key = "x86_64/counter", .line = 3 },
@@ -41,7 +42,7 @@ static int setup(void **state)
 static struct results *begin(const char *dir, size_t planned)
 {
 	struct error err = { "" };
-	struct results *r = results_open(dir, &err);
+	struct results *r = results_open(dir, now_ns(), &err);
 
 	if (!r)
 		fail_msg("results_open: %s", err.text);
@@ -158,6 +159,7 @@ static void every_field_is_recorded(void **state)
 	root = load_json("fields/results.json");
 	has_number(root, "schema", RESULTS_SCHEMA_VERSION);
 	has_string(root, "tool", "kvm-time-tests");
+	assert_true(json_real_value(at(root, "duration_ms")) < 60000);
 	assert_int_equal(strlen(json_string_value(at(root, "started"))), 20);
 	assert_true(json_is_real(at(root, "duration_ms")));
 	has_boolean(root, "complete", true);
@@ -357,7 +359,7 @@ static void garbage_of_a_guest_is_valid_json(void **state)
 static void expect_refused(const char *dir, const char *expected)
 {
 	struct error err = { "" };
-	struct results *r = results_open(dir, &err);
+	struct results *r = results_open(dir, now_ns(), &err);
 
 	assert_null(r);
 	assert_string_equal(err.text, expected);
@@ -436,7 +438,7 @@ static void runs_of_one_second_get_directories_of_their_own(void **state)
 
 	setenv("KTT_RESULTS", "base/deep", 1);
 	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
-		runs[i] = results_open(NULL, &err);
+		runs[i] = results_open(NULL, now_ns(), &err);
 		if (!runs[i])
 			fail_msg("%s", err.text);
 		assert_true(text_starts_with(results_dir(runs[i]), "base/deep/2"));
@@ -450,7 +452,7 @@ static void runs_of_one_second_get_directories_of_their_own(void **state)
 		results_free(runs[i]);
 	unsetenv("KTT_RESULTS");
 	setenv("KTT_ROOT", "suite", 1);
-	runs[0] = results_open(NULL, &err);
+	runs[0] = results_open(NULL, now_ns(), &err);
 	assert_true(text_starts_with(results_dir(runs[0]), "suite/results/2"));
 	results_free(runs[0]);
 	unsetenv("KTT_ROOT");
