@@ -23,4 +23,40 @@ static inline void irq_disable(void)
 	__asm__ volatile("msr daifset, #2" ::: "memory");
 }
 
+/* PSTATE.DAIF, to be given back to irq_restore(). */
+static inline u64 irq_save(void)
+{
+	u64 daif;
+
+	__asm__ volatile("mrs %0, daif" : "=r"(daif)::"memory");
+	irq_disable();
+	return daif;
+}
+
+static inline void irq_restore(u64 daif)
+{
+	__asm__ volatile("msr daif, %0" ::"r"(daif) : "memory");
+}
+
+static inline void wfi(void)
+{
+	__asm__ volatile("wfi" ::: "memory");
+}
+
+static inline void isb(void)
+{
+	__asm__ volatile("isb" ::: "memory");
+}
+
+/* Data barriers: "sy" the whole system, "ish" all CPUs; st orders only stores. */
+static inline void dsb_sy(void)
+{
+	__asm__ volatile("dsb sy" ::: "memory");
+}
+
+static inline void dsb_ishst(void)
+{
+	__asm__ volatile("dsb ishst" ::: "memory");
+}
+
 #endif
