@@ -11,8 +11,11 @@
 #include "target.h"
 #include "util/loop.h"
 
-/* Most that is kept of what a guest prints; a guest that prints more is stopped. */
-#define TEST_LOG_MAX (16u << 20)
+/*
+ * Most that a guest may print; one that prints more is stopped. An emulated UART takes some 10 us a
+ * byte, so this is half a minute of nothing but printing.
+ */
+#define TEST_LOG_MAX (2u << 20)
 
 struct test_run_spec {
 	struct loop *loop;
