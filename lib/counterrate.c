@@ -7,8 +7,10 @@
 #include "countertest.h"
 #include "libcflat.h"
 
-#define STAMPS	       6  /* at either end of the window */
-#define STAMP_ROUNDS   50 /* the window is waited for in at most so many steps */
+#define STAMPS_MIN     4 /* at either end of the window */
+#define STAMPS_MAX     16
+#define STAMP_TIGHT_NS 500000UL /* a whole call, of which the stamp's bracket is a part */
+#define STAMP_ROUNDS   50	/* the window is waited for in at most so many steps */
 #define RATE_SAMPLES   64
 #define EDGE_READS     8
 #define PPM	       1000000ULL
@@ -121,16 +123,39 @@ struct stamp {
 	u64 raw_ns;
 };
 
-static bool take_stamps(const struct counter_ops *counter, struct stamp stamps[STAMPS])
-{
-	for (int i = 0; i < STAMPS; i++) {
-		struct host_stamp host;
+struct stamps {
+	struct stamp stamp[STAMPS_MAX];
+	int count;
+};
 
-		stamps[i].before = counter->read();
-		if (!host_stamp(&host))
+static bool take_stamp(const struct counter_ops *counter, struct stamp *s)
+{
+	struct host_stamp host;
+
+	s->before = counter->read();
+	if (!host_stamp(&host))
+		return false;
+	s->after = counter->read();
+	s->raw_ns = host.raw_ns;
+	if (counter->read == clock_ticks) {
+		s->before = host.before_ticks;
+		s->after = host.after_ticks;
+	}
+	return true;
+}
+
+/* Several, and more as long as none is tight: on a busy host some take a time slice. */
+static bool take_stamps(const struct counter_ops *counter, struct stamps *s)
+{
+	u64 tight = ns_to_ticks(STAMP_TIGHT_NS, clock_hz());
+
+	for (s->count = 0; s->count < STAMPS_MAX;) {
+		u64 before = clock_ticks();
+
+		if (!take_stamp(counter, &s->stamp[s->count++]))
 			return false;
-		stamps[i].after = counter->read();
-		stamps[i].raw_ns = host.raw_ns;
+		if (s->count >= STAMPS_MIN && clock_ticks() - before <= tight)
+			break;
 	}
 	return true;
 }
@@ -153,34 +178,41 @@ static bool wait_window(u64 start_raw_ns, u64 window_ns)
 	return false;
 }
 
+/* The host's clock counts whole nanoseconds. */
+static void stamps_narrow(struct rate_search *search, const struct counter_ops *counter,
+			  const struct stamp *begin, const struct stamp *end)
+{
+	u64 ns = end->raw_ns - begin->raw_ns;
+	u64 ticks[2] = { (end->before - begin->after) & counter->mask,
+			 (end->after - begin->before) & counter->mask };
+	u64 units[2] = { ns - 1, ns + 1 };
+
+	rate_narrow(search, ticks, units, NSEC_PER_SEC);
+}
+
 bool counter_measure_hz(const struct counter_ops *counter, u64 window_ns, struct hz_interval *out)
 {
 	struct rate_search search = { 0, UINT64_MAX, false };
-	struct stamp begin[STAMPS], end[STAMPS];
+	struct stamps begin, end;
 
 	if (args_has("virtual-time")) {
 		report_skip("virtual time: the host's clock says nothing about this guest's");
 		return false;
 	}
-	if (!take_stamps(counter, begin) || !wait_window(begin[STAMPS - 1].raw_ns, window_ns) ||
-	    !take_stamps(counter, end))
+	if (!take_stamps(counter, &begin) ||
+	    !wait_window(begin.stamp[begin.count - 1].raw_ns, window_ns) ||
+	    !take_stamps(counter, &end))
 		return false;
-	for (int b = 0; b < STAMPS; b++) {
-		for (int e = 0; e < STAMPS; e++) {
-			u64 ns = end[e].raw_ns - begin[b].raw_ns;
-			u64 ticks[2] = { (end[e].before - begin[b].after) & counter->mask,
-					 (end[e].after - begin[b].before) & counter->mask };
-			u64 units[2] = { ns - 1, ns + 1 };
-
-			rate_narrow(&search, ticks, units, NSEC_PER_SEC);
-		}
+	for (int b = 0; b < begin.count; b++) {
+		for (int e = 0; e < end.count; e++)
+			stamps_narrow(&search, counter, &begin.stamp[b], &end.stamp[e]);
 	}
 	*out = (struct hz_interval){ search.low, search.high,
-				     end[0].raw_ns - begin[STAMPS - 1].raw_ns };
+				     end.stamp[0].raw_ns - begin.stamp[begin.count - 1].raw_ns };
 	return report_expect(!search.contradiction,
 			     "%s: no one frequency agrees with all stamps of the host's clock over "
 			     "%lu ms",
-			     counter->name, (out->window_ns / NSEC_PER_MSEC));
+			     counter->name, out->window_ns / NSEC_PER_MSEC);
 }
 
 void counter_judge_hz(const char *source, u64 advertised_hz, u64 tolerance_ppm,

@@ -5,10 +5,13 @@
 #include "countertest.h"
 #include "libcflat.h"
 
-#define READS_DEFAULT	  100000
-#define HANDOVERS_DEFAULT 100000
-#define BRACKETS_MIN	  1000
-#define READS_PER_LOOK	  256 /* reads between two looks at the budget */
+#define READS_DEFAULT	   100000
+#define HANDOVERS_DEFAULT  100000
+#define BRACKETS_MIN	   1000
+#define READS_PER_LOOK	   256 /* reads between two looks at the budget */
+#define POLLS_BEFORE_SLEEP 1000
+#define KICK_AGAIN_NS	   NSEC_PER_MSEC
+#define RELEASE_NS	   (10 * NSEC_PER_SEC)
 
 /* b - a, negative where b is behind, for counters of fewer than 64 bits too. */
 static s64 difference(const struct counter_ops *counter, u64 a, u64 b)
@@ -127,6 +130,8 @@ struct handover {
 	struct smp_barrier barrier;
 	u64 turn __attribute__((aligned(64)));
 	u32 stop __attribute__((aligned(64)));
+	u32 awake[MAX_CPUS]; /* 0: asleep, or about to be */
+	u32 left;	     /* CPUs that are through, CPU 0 not counted */
 	u64 last __attribute__((aligned(64)));
 	u64 largest_step;
 	u64 backwards;
@@ -134,19 +139,73 @@ struct handover {
 	u32 backwards_to; /* CPU that saw the largest */
 };
 
+static bool handover_over(const struct handover *h, u64 turn)
+{
+	return turn >= h->limit || __atomic_load_n(&h->stop, __ATOMIC_SEQ_CST);
+}
+
+/* Wakes the CPU if it sleeps; no order of the two words is missed, both sides use SEQ_CST. */
+static void handover_wake(struct handover *h, u32 cpu)
+{
+	if (__atomic_load_n(&h->awake[cpu], __ATOMIC_SEQ_CST))
+		return;
+	__atomic_store_n(&h->awake[cpu], 1, __ATOMIC_SEQ_CST);
+	arch_smp_kick(cpu);
+}
+
+/*
+ * Sleeps until woken for this CPU's turn. Where the host has fewer CPUs than the guest, those that
+ * spin keep the one whose turn it is from being run. CPU 0 stays awake: it ends the check in time
+ * and kicks a sleeper again whose wake-up got lost (lib/smp.c tells how that can be).
+ */
+static void handover_sleep(struct handover *h, u32 self)
+{
+	__atomic_store_n(&h->awake[self], 0, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(&h->awake[self], __ATOMIC_SEQ_CST)) {
+		u64 turn = __atomic_load_n(&h->turn, __ATOMIC_SEQ_CST);
+
+		if (turn % h->cpus == self || handover_over(h, turn))
+			break;
+		arch_smp_idle(&h->awake[self]);
+	}
+	__atomic_store_n(&h->awake[self], 1, __ATOMIC_SEQ_CST);
+}
+
+/* CPU 0's part of a long wait: false at its end. */
+static bool handover_watch(struct handover *h, struct spin_bound *bound, struct spin_bound *kick)
+{
+	if (!spin_poll(bound)) {
+		__atomic_store_n(&h->stop, 1, __ATOMIC_SEQ_CST);
+		return false;
+	}
+	if (!spin_poll(kick)) {
+		u32 next = __atomic_load_n(&h->turn, __ATOMIC_ACQUIRE) % h->cpus;
+
+		if (next != 0)
+			arch_smp_kick(next);
+		spin_start(kick, KICK_AGAIN_NS);
+	}
+	return true;
+}
+
 /* true, with the number of the turn, when it is this CPU's; false when all is over. */
 static bool handover_wait(struct handover *h, u32 self, struct spin_bound *bound, u64 *turn)
 {
+	struct spin_bound kick;
+	u32 polls = 0;
+
+	spin_start(&kick, KICK_AGAIN_NS);
 	for (;;) {
 		*turn = __atomic_load_n(&h->turn, __ATOMIC_ACQUIRE);
-		if (*turn >= h->limit || __atomic_load_n(&h->stop, __ATOMIC_RELAXED))
+		if (handover_over(h, *turn))
 			return false;
 		if (*turn % h->cpus == self)
 			return true;
-		if (!spin_poll(bound)) {
-			__atomic_store_n(&h->stop, 1, __ATOMIC_RELAXED);
+		if (self == 0 && !handover_watch(h, bound, &kick))
 			return false;
-		}
+		if (self != 0 && ++polls >= POLLS_BEFORE_SLEEP)
+			handover_sleep(h, self);
+		cpu_relax();
 	}
 }
 
@@ -166,6 +225,22 @@ static void handover_note(struct handover *h, u32 self, u64 turn, u64 now)
 	h->last = now;
 }
 
+/* CPU 0, at the end: until all others have left, since a sleeper's wake-up may get lost. */
+static void handover_release(struct handover *h)
+{
+	struct spin_bound all, kick;
+
+	spin_start(&all, RELEASE_NS);
+	do {
+		for (u32 cpu = 1; cpu < h->cpus; cpu++)
+			arch_smp_kick(cpu);
+		spin_start(&kick, KICK_AGAIN_NS);
+		while (__atomic_load_n(&h->left, __ATOMIC_ACQUIRE) < h->cpus - 1 &&
+		       spin_poll(&kick))
+			;
+	} while (__atomic_load_n(&h->left, __ATOMIC_ACQUIRE) < h->cpus - 1 && spin_poll(&all));
+}
+
 static void handover_on_cpu(void *arg)
 {
 	struct handover *h = arg;
@@ -178,8 +253,13 @@ static void handover_on_cpu(void *arg)
 	while (handover_wait(h, self, &bound, &turn)) {
 		/* The branch on turn and the ordered read keep this behind the acquire. */
 		handover_note(h, self, turn, h->counter->read());
-		__atomic_store_n(&h->turn, turn + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&h->turn, turn + 1, __ATOMIC_SEQ_CST);
+		handover_wake(h, (turn + 1) % h->cpus);
 	}
+	if (self == 0)
+		handover_release(h);
+	else
+		__atomic_fetch_add(&h->left, 1, __ATOMIC_RELEASE);
 }
 
 void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
@@ -195,6 +275,8 @@ void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
 	h->cpus = cpus;
 	h->limit = args_u64("handovers", HANDOVERS_DEFAULT);
 	h->budget_ns = report_budget_ns();
+	for (int cpu = 0; cpu < cpus; cpu++)
+		h->awake[cpu] = 1;
 	smp_barrier_init(&h->barrier, cpus);
 	on_first_cpus(cpus, handover_on_cpu, h);
 	report_info("%s: %lu hand-overs between %d CPUs%s; largest step forward %lu ticks (%lu ns)",
@@ -202,7 +284,7 @@ void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
 		    h->largest_step, step_ns(counter, h->largest_step));
 	if (h->turn < 2 * (u64)cpus) {
 		report_error("only %lu hand-overs in %lu ms: nothing can be concluded", h->turn,
-			     (h->budget_ns / NSEC_PER_MSEC));
+			     h->budget_ns / NSEC_PER_MSEC);
 		return;
 	}
 	report_expect(!h->backwards,

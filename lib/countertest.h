@@ -10,7 +10,10 @@
 
 struct counter_ops {
 	const char *name; /* the manual's: "RDTSC", "CNTVCT_EL0" */
-	/* After all earlier loads and before all later instructions of this CPU. */
+	/*
+	 * After all earlier loads and before all later instructions of this CPU. Where it is
+	 * clock_ticks() itself, the host's stamps are bracketed more tightly.
+	 */
 	u64 (*read)(void);
 	u64 mask; /* ones for the bits that it has; differences are taken modulo it */
 	u64 hz;	  /* nominal, 0 where nothing tells it */

@@ -127,7 +127,7 @@ static const struct check checks[] = {
 
 /* ---- the counters ------------------------------------------------------------------------------ */
 
-static struct counter_ops tsc = { "RDTSC", rdtsc_ordered, UINT64_MAX, 0 };
+static struct counter_ops tsc = { "RDTSC", clock_ticks, UINT64_MAX, 0 };
 static struct counter_ops tsc_by_rdtscp = { "RDTSCP", rdtscp_ordered, UINT64_MAX, 0 };
 static const struct counter_ops kvmclock = { "kvmclock", pvclock_read_ns, UINT64_MAX,
 					     NSEC_PER_SEC };
