@@ -177,24 +177,62 @@ static void add_check(const struct progress *p, struct text *t, const struct che
 		text_printf(t, "      # %s\n", c->diagnostics[i]);
 }
 
+/* What was skipped or failed as expected, one line a reason. */
+static void add_known(const struct progress *p, struct text *t, const struct test_result *r,
+		      enum verdict verdict)
+{
+	bool *done = memory_zalloc(r->nr_checks + 1);
+
+	for (size_t i = 0; i < r->nr_checks; i++) {
+		const char *reason = r->checks[i].reason ? r->checks[i].reason : "no reason given";
+
+		if (done[i] || r->checks[i].verdict != verdict || r->checks[i].has_children)
+			continue;
+		text_append(t, "    ");
+		add_coloured(p, t, words[verdict].colour, words[verdict].word, 0);
+		for (size_t j = i; j < r->nr_checks; j++) {
+			const struct check_result *c = &r->checks[j];
+
+			if (c->verdict != verdict || c->has_children ||
+			    strcmp(c->reason ? c->reason : "no reason given", reason))
+				continue;
+			text_printf(t, "%s %s", j == i ? "" : ",", c->name);
+			done[j] = true;
+		}
+		text_printf(t, ": %s\n", reason);
+	}
+	free(done);
+}
+
 /* Only what has to be read, or everything with -v. */
 static void add_checks(const struct progress *p, struct text *t, const struct test_result *r)
 {
 	for (size_t i = 0; i < r->nr_checks; i++) {
 		const struct check_result *c = &r->checks[i];
 		bool bad = c->verdict >= VERDICT_FAIL || c->unexpected_pass;
-		bool known = c->verdict == VERDICT_XFAIL || c->verdict == VERDICT_SKIP;
 
 		/* A parent says nothing that its sub-checks do not. */
-		if (c->has_children && !p->verbose && !c->reason)
-			continue;
-		if (bad || p->verbose) {
+		if (p->verbose || (bad && !c->has_children))
 			add_check(p, t, c);
-		} else if (known && r->verdict != VERDICT_SKIP) {
-			text_printf(t, "    %s %s: %s\n", words[c->verdict].word, c->name,
-				    c->reason ? c->reason : "no reason given");
-		}
 	}
+	if (p->verbose)
+		return;
+	add_known(p, t, r, VERDICT_XFAIL);
+	if (r->verdict != VERDICT_SKIP)
+		add_known(p, t, r, VERDICT_SKIP);
+}
+
+/* Whether the test's reason is that of a check which is shown anyway. */
+static bool is_reason_of_check(const struct test_result *r)
+{
+	for (size_t i = 0; i < r->nr_checks && r->verdict != VERDICT_SKIP; i++) {
+		const struct check_result *c = &r->checks[i];
+
+		if (c->verdict == r->verdict && c->reason && text_starts_with(r->reason, c->name) &&
+		    text_ends_with(r->reason, c->reason))
+			return true;
+	}
+	return false;
 }
 
 static void add_counts(struct text *t, const struct test_result *r)
@@ -246,7 +284,7 @@ void progress_result(struct progress *p, const struct test_result *r)
 	if (p->quiet)
 		return;
 	add_first_line(p, &t, r);
-	if (r->reason)
+	if (r->reason && !is_reason_of_check(r))
 		add_indented(&t, "    ", r->reason);
 	if (r->unexpected_pass)
 		text_printf(&t, "    passed, but %s:%u expects %s (%s)\n", r->expectation->file,
