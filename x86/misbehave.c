@@ -37,10 +37,11 @@ static void run_double_fault(void)
 }
 
 static const struct misbehaviour modes[] = {
-	{ "exception", "an unexpected #UD: ERROR with registers and backtrace", run_exception,
+	{ "exception", "an unexpected invalid opcode: ERROR with registers and backtrace",
+	  run_exception, false },
+	{ "page-fault", "an unexpected page fault: ERROR with the address", run_page_fault, false },
+	{ "double-fault", "a double fault on a lost stack: ERROR with registers", run_double_fault,
 	  false },
-	{ "page-fault", "an unexpected #PF: ERROR with the address", run_page_fault, false },
-	{ "double-fault", "a #DF on a lost stack: ERROR with registers", run_double_fault, false },
 	{ "triple-fault", "a triple fault, so that the VMM resets or stops: ERROR",
 	  run_triple_fault, false },
 };
