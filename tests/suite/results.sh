@@ -61,7 +61,7 @@ two_runs_at_once() {
 
 # Starts a run of a guest that hangs, in the background, and waits until its QEMU is there.
 start_hanging() {
-	timeout 100 "$root/build/$(host_arch)/host/runner" --accel tcg -a x86_64 --config "$misbehave" \
+	timeout 100 "$root/build/$(host_arch)/host/runner" --accel tcg -a x86_64 --config "$misbehave" -j 1 \
 		--timeout 90 -o results good hang >stdout 2>stderr &
 	runner_pid=$!
 	wait_for 20 pgrep -f 'qemu-system-x86_64.*mode=hang' || complain "no QEMU came up"
