@@ -105,15 +105,14 @@ static void append_check(struct text *out, unsigned depth, size_t number, const 
 			 size_t skip)
 {
 	enum verdict verdict = verdict_of(check);
-	const json_t *line;
-	size_t i;
+	const json_t *lines = json_object_get(check, "diagnostics");
 
 	append_unexpected_pass(out, depth, check);
-	if (verdict >= VERDICT_FAIL) {
-		json_array_foreach(json_object_get(check, "diagnostics"), i, line) {
-			if (json_is_string(line))
-				append_diagnostics(out, depth, "", json_string_value(line));
-		}
+	for (size_t i = 0; verdict >= VERDICT_FAIL && i < json_array_size(lines); i++) {
+		const char *line = json_string_value(json_array_get(lines, i));
+
+		if (line)
+			append_diagnostics(out, depth, "", line);
 	}
 	append_indent(out, depth);
 	text_printf(out, "%s %zu ", result_word(verdict), number);

@@ -61,8 +61,7 @@ static void add_check(struct test_result *r, const json_t *record)
 int test_result_from_record(struct test_result *r, const struct test *test, const json_t *record,
 			    struct error *err)
 {
-	const json_t *check;
-	size_t i;
+	const json_t *checks;
 
 	test_result_init(r, test, 1);
 	if (results_record_check(record, err))
@@ -80,8 +79,9 @@ int test_result_from_record(struct test_result *r, const struct test *test, cons
 	r->vmm_stderr = get_text(record, "stderr");
 	r->command = get_text(record, "command");
 	r->backtrace = get_text(record, "backtrace");
-	json_array_foreach(json_object_get(record, "checks"), i, check)
-		add_check(r, check);
+	checks = json_object_get(record, "checks");
+	for (size_t i = 0; i < json_array_size(checks); i++)
+		add_check(r, json_array_get(checks, i));
 	json_array_extend(r->measurements, json_object_get(record, "measurements"));
 	json_array_extend(r->calls, json_object_get(record, "calls"));
 	return 0;

@@ -206,8 +206,7 @@ static void count_test(struct results *r, const json_t *record)
 {
 	enum verdict verdict =
 		verdict_from_name(json_string_value(json_object_get(record, "verdict")));
-	const json_t *check;
-	size_t i;
+	const json_t *checks = json_object_get(record, "checks");
 
 	r->tests_by_verdict[verdict]++;
 	switch (verdict) {
@@ -226,8 +225,8 @@ static void count_test(struct results *r, const json_t *record)
 		break;
 	}
 	r->totals.unexpected_passes += json_is_true(json_object_get(record, "unexpected_pass"));
-	json_array_foreach(json_object_get(record, "checks"), i, check)
-		count_check(r, check);
+	for (size_t i = 0; i < json_array_size(checks); i++)
+		count_check(r, json_array_get(checks, i));
 }
 
 static bool comes_before(const struct entry *a, const struct entry *b)

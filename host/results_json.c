@@ -155,8 +155,6 @@ static bool is_verdict(const json_t *value)
 int results_record_check(const json_t *record, struct error *err)
 {
 	json_t *checks = json_object_get(record, "checks");
-	const json_t *check;
-	size_t i;
 
 	if (!json_is_string(json_object_get(record, "key")) ||
 	    !json_is_integer(json_object_get(record, "repetition")))
@@ -167,7 +165,9 @@ int results_record_check(const json_t *record, struct error *err)
 	if (!json_is_array(checks))
 		return error_set(err, "the record of %s has no array of checks",
 				 json_string_value(json_object_get(record, "key")));
-	json_array_foreach(checks, i, check) {
+	for (size_t i = 0; i < json_array_size(checks); i++) {
+		const json_t *check = json_array_get(checks, i);
+
 		if (!json_is_string(json_object_get(check, "name")) ||
 		    !is_verdict(json_object_get(check, "verdict")))
 			return error_set(err, "check %zu of the record of %s lacks name or verdict",
