@@ -7,6 +7,7 @@
  *
  * Arguments: cpus=N, how many CPUs the machine is to have.
  */
+#include "console.h"
 #include "libcflat.h"
 #include "protocol.h"
 #include <arch/cpu.h>
@@ -19,10 +20,10 @@
 #include <arch/sysreg.h>
 #include <arch/timer.h>
 
+#define ECHO_LONGEST 700
 #define TEST_SGI     5
-#define SGI_ROUNDS   100
+#define ROUNDS	     100
 #define WAIT_NS	     (2 * NSEC_PER_SEC)
-#define BARRIER_LAPS 1000
 
 /* In no block that any devicetree names, within 48 bits. */
 #define UNMAPPED_ADDRESS 0x7eadbeef0000UL
@@ -117,6 +118,86 @@ static void check_data_abort(void)
 	}
 }
 
+static void write_text(void *arg)
+{
+	*(volatile u32 *)arg = 0;
+}
+
+/* Status code 0b0011xx: permission. */
+static void check_read_only_text(void)
+{
+	struct exception caught;
+
+	if (!report_expect(exception_try(write_text, (void *)main, &caught), "text was written"))
+		return;
+	report_expect(ESR_EC(caught.esr) == EC_DATA_ABORT && (caught.esr & 0x7c) == 0x4c,
+		      "ESR %#lx: no permission fault of a write", caught.esr);
+	report_expect(caught.far == (uintptr_t)main, "FAR is %#lx", caught.far);
+}
+
+static void read_null(void *arg)
+{
+	u64 address = 8;
+
+	__asm__ volatile("ldr x9, [%0]" ::"r"(address) : "x9", "memory");
+}
+
+static void check_null_pointer(void)
+{
+	struct exception caught;
+
+	if (report_expect(exception_try(read_null, NULL, &caught), "address 8 was read"))
+		report_expect(ESR_EC(caught.esr) == EC_DATA_ABORT && caught.far == 8,
+			      "ESR %#lx, FAR %#lx", caught.esr, caught.far);
+}
+
+static void recurse(void *arg)
+{
+	volatile u32 *stop = arg;
+	volatile u8 local[1024];
+
+	local[0] = 0;
+	if (!*stop)
+		recurse(arg);
+	local[1] = local[0]; /* so that the call above is not the last thing done */
+}
+
+/* The page below the boot CPU's stack is not mapped; the handler has a stack of its own. */
+static void check_stack_overrun(void)
+{
+	struct exception caught;
+	const struct percpu *cpu = this_cpu();
+	u32 stop = 0;
+
+	if (report_expect(exception_try(recurse, &stop, &caught), "endless recursion returned"))
+		report_expect(ESR_EC(caught.esr) == EC_DATA_ABORT && caught.far >= cpu->stack &&
+				      caught.far < cpu->stack_end,
+			      "ESR %#lx, FAR %#lx, and the stacks are at %#lx to %#lx", caught.esr,
+			      caught.far, cpu->stack, cpu->stack_end);
+}
+
+static void catch_many(void *arg)
+{
+	u32 *caught = arg;
+	struct exception e;
+	u64 value, pc;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (exception_try(raise_brk, &pc, &e) && e.pc == pc &&
+		    !sysreg_read_safe(S3_2_C7_C7_7, &value))
+			__atomic_fetch_add(caught, 1, __ATOMIC_RELAXED);
+	}
+}
+
+static void check_on_every_cpu(void)
+{
+	u32 caught = 0;
+
+	on_all_cpus(catch_many, &caught);
+	report_expect(caught == ROUNDS * smp_count(), "%u of %d rounds on %d CPUs were right",
+		      caught, ROUNDS * smp_count(), smp_count());
+}
+
 static void call_data(void *arg)
 {
 	void (*data)(void) = arg;
@@ -124,7 +205,7 @@ static void call_data(void *arg)
 	data();
 }
 
-static void check_instruction_abort(void)
+static void check_no_execute(void)
 {
 	struct exception caught;
 	u32 *data = alloc(16);
@@ -172,13 +253,19 @@ static void check_nested(void)
 }
 
 static const struct check exception_checks[] = {
-	{ .name = "undefined-instruction", .run = check_undefined_instruction },
-	{ .name = "data-abort", .run = check_data_abort },
-	{ .name = "instruction-abort", .run = check_instruction_abort },
-	{ .name = "brk", .run = check_brk },
-	{ .name = "svc", .run = check_svc },
-	{ .name = "resume", .run = check_resume },
-	{ .name = "nested", .run = check_nested },
+	{ "undefined-instruction", check_undefined_instruction,
+	  .story = "an undefined instruction is reported at itself" },
+	{ "brk", check_brk, .story = "BRK is reported at itself, with its operand" },
+	{ "svc", check_svc, .story = "SVC is reported behind itself, with its operand" },
+	{ "data-abort", check_data_abort, .story = "an abort gives the address and the access" },
+	{ "null-pointer", check_null_pointer, .story = "page 0 is not mapped" },
+	{ "read-only-text", check_read_only_text, .story = "the image's text cannot be written" },
+	{ "no-execute", check_no_execute, .story = "the image's data cannot be executed" },
+	{ "stack-overrun", check_stack_overrun, .story = "a stack overrun is caught below it" },
+	{ "resume", check_resume, .story = "an access that traps is stepped over" },
+	{ "nested", check_nested,
+	  .story = "an exception is caught within the catching of another" },
+	{ "on-every-cpu", check_on_every_cpu, .story = "all CPUs catch exceptions at once" },
 };
 
 /* ---- exception level --------------------------------------------------------------------- */
@@ -224,8 +311,10 @@ static void check_cpus(void)
 	static struct answer answers[MAX_CPUS];
 	int wanted = args_u64("cpus", smp_named());
 
-	report_info("%d CPUs named, %d up", smp_named(), smp_count());
-	report_expect(smp_count() == wanted, "%d CPUs are up, %d are wanted", smp_count(), wanted);
+	report_expect(smp_count() == smp_named(), "the devicetree names %d CPUs, %d are up",
+		      smp_named(), smp_count());
+	report_expect(smp_count() == wanted, "argument cpus=%d, but %d are up", wanted,
+		      smp_count());
 	for (int cpu = 0; cpu < smp_count(); cpu++) {
 		answers[cpu].id = -1;
 		on_cpu(cpu, answer_cpu, answers);
@@ -277,7 +366,7 @@ static void run_laps(void *arg)
 			__atomic_add_fetch(&c->wrong, 1, __ATOMIC_RELAXED);
 		if (smp_id() == 0) {
 			c->laps = lap;
-			c->last_lap = lap == BARRIER_LAPS || clock_ticks() >= c->end_ticks;
+			c->last_lap = lap == ROUNDS || clock_ticks() >= c->end_ticks;
 		}
 		smp_barrier_wait(&c->barrier);
 	} while (!READ_ONCE(c->last_lap));
@@ -299,16 +388,11 @@ static void check_barrier(void)
 
 /* ---- interrupts -------------------------------------------------------------------------- */
 
-static u32 sgi_count[MAX_CPUS];
+static u32 arrived[MAX_CPUS];
 
-static void count_sgi(u32 intid, struct exception_frame *frame)
+static void count_interrupt(u32 intid, struct exception_frame *frame)
 {
-	__atomic_add_fetch(&sgi_count[smp_id()], 1, __ATOMIC_RELEASE);
-}
-
-static u32 sgis_on(int cpu)
-{
-	return __atomic_load_n(&sgi_count[cpu], __ATOMIC_ACQUIRE);
+	__atomic_fetch_add(&arrived[smp_id()], 1, __ATOMIC_RELEASE);
 }
 
 static void enable_test_sgi(void *arg)
@@ -321,88 +405,151 @@ static void disable_test_sgi(void *arg)
 	gic_disable(TEST_SGI);
 }
 
-/* One at a time, each one waited for; at the end neither too few nor too many. */
-static void expect_sgis(int cpu)
+static void expect_own_sgis(void)
 {
-	u32 before = sgis_on(cpu);
+	u32 spurious = gic_spurious_count();
 
-	for (u32 i = 1; i <= SGI_ROUNDS; i++) {
-		gic_send_sgi(cpu, TEST_SGI);
-		if (!spin_until(sgis_on(cpu) - before >= i, WAIT_NS)) {
-			report_fail("SGI %u of %d to CPU %d did not arrive", i, SGI_ROUNDS, cpu);
+	for (u32 round = 1; round <= ROUNDS; round++) {
+		gic_send_sgi(smp_id(), TEST_SGI);
+		if (!report_expect(READ_ONCE(arrived[smp_id()]) == round - 1,
+				   "an interrupt arrived while they were masked"))
 			return;
-		}
+		irq_enable();
+		spin_until(READ_ONCE(arrived[smp_id()]) >= round, WAIT_NS);
+		irq_disable();
+		if (!report_expect(arrived[smp_id()] == round, "%u SGIs sent, %u arrived", round,
+				   arrived[smp_id()]))
+			return;
 	}
-	report_expect(sgis_on(cpu) - before == SGI_ROUNDS, "CPU %d took %u SGIs, %d were sent", cpu,
-		      sgis_on(cpu) - before, SGI_ROUNDS);
+	report_expect(gic_spurious_count() == spurious, "%lu spurious interrupts",
+		      gic_spurious_count() - spurious);
 }
 
 static void check_interrupt(void)
 {
-	irq_set_handler(TEST_SGI, count_sgi);
+	memset(arrived, 0, sizeof(arrived));
+	irq_set_handler(TEST_SGI, count_interrupt);
 	enable_test_sgi(NULL);
-	expect_sgis(smp_id());
+	expect_own_sgis();
 	disable_test_sgi(NULL);
 	irq_set_handler(TEST_SGI, NULL);
 }
 
+static bool expect_sgi(int cpu, u32 round)
+{
+	gic_send_sgi(cpu, TEST_SGI);
+	spin_until(READ_ONCE(arrived[cpu]) >= round, WAIT_NS);
+	return report_expect(READ_ONCE(arrived[cpu]) == round,
+			     "CPU %d was sent %u SGIs and took %u", cpu, round, arrived[cpu]);
+}
+
 static void check_ipi(void)
 {
+	bool right = true;
+
 	if (smp_count() < 2) {
-		report_skip("one CPU has no other to interrupt");
+		report_skip("needs 2 CPUs, 1 is up");
 		return;
 	}
-	irq_set_handler(TEST_SGI, count_sgi);
+	memset(arrived, 0, sizeof(arrived));
+	irq_set_handler(TEST_SGI, count_interrupt);
 	on_all_cpus(enable_test_sgi, NULL);
-	for (int cpu = 0; cpu < smp_count(); cpu++) {
-		if (cpu != smp_id())
-			expect_sgis(cpu);
+	for (u32 round = 1; round <= ROUNDS && right; round++) {
+		for (int cpu = 1; cpu < smp_count() && right; cpu++)
+			right = expect_sgi(cpu, round);
 	}
+	report_expect(arrived[0] == 0, "CPU 0 took %u SGIs that were for others", arrived[0]);
 	on_all_cpus(disable_test_sgi, NULL);
 	irq_set_handler(TEST_SGI, NULL);
+}
+
+static void count_answer(void *arg)
+{
+	__atomic_fetch_add((u32 *)arg, 1, __ATOMIC_RELAXED);
+}
+
+static void check_wake_up(void)
+{
+	if (smp_count() < 2) {
+		report_skip("needs 2 CPUs, 1 is up");
+		return;
+	}
+	for (int cpu = 1; cpu < smp_count(); cpu++) {
+		u32 done = 0;
+
+		for (int round = 0; round < ROUNDS; round++)
+			on_cpu(cpu, count_answer, &done);
+		report_expect(done == ROUNDS, "CPU %d did %u of %d pieces of work", cpu, done,
+			      ROUNDS);
+	}
 }
 
 /* ---- timer ------------------------------------------------------------------------------- */
 
 static struct {
+	const struct timer_ops *ops;
 	u32 count;
 	u64 handled_ticks;
 } timer;
 
 static void handle_timer(u32 intid, struct exception_frame *frame)
 {
-	timer.handled_ticks = cntvct_el0();
-	set_cntv_ctl_el0(0);
-	__atomic_add_fetch(&timer.count, 1, __ATOMIC_RELEASE);
+	timer.handled_ticks = timer.ops->count();
+	timer.ops->set_ctl(0);
+	__atomic_fetch_add(&timer.count, 1, __ATOMIC_RELEASE);
 }
 
-static void check_timer_interrupt(void)
+static void expect_timer(u64 deadline_ticks)
 {
-	u32 intid = timer_virtual_intid();
+	if (!report_expect(spin_until(READ_ONCE(timer.count), WAIT_NS), "no interrupt from the %s",
+			   timer.ops->name))
+		return;
+	report_expect(timer.handled_ticks >= deadline_ticks, "the %s came %lu ticks early",
+		      timer.ops->name, deadline_ticks - timer.handled_ticks);
+	spin_until(false, NSEC_PER_MSEC);
+	report_expect(READ_ONCE(timer.count) == 1, "the handler of the %s ran %u times",
+		      timer.ops->name, timer.count);
+}
+
+static void run_timer(const struct timer_ops *ops)
+{
+	u32 intid = ops->intid();
 	u64 deadline_ticks;
 
 	if (!intid) {
-		report_skip("the devicetree names no interrupt of EL%d's virtual timer",
-			    current_el());
+		report_skip("the devicetree names no interrupt for EL%d's %s", current_el(),
+			    ops->name);
 		return;
 	}
+	timer.ops = ops;
 	timer.count = 0;
 	irq_set_handler(intid, handle_timer);
 	gic_enable(intid);
-	deadline_ticks = cntvct_el0() + ns_to_ticks(NSEC_PER_MSEC, clock_hz());
-	set_cntv_cval_el0(deadline_ticks);
-	set_cntv_ctl_el0(TIMER_CTL_ENABLE);
-	if (report_expect(spin_until(__atomic_load_n(&timer.count, __ATOMIC_ACQUIRE), WAIT_NS),
-			  "no interrupt %u from the virtual timer", intid)) {
-		report_expect(timer.handled_ticks >= deadline_ticks,
-			      "handled %lu ticks before CNTV_CVAL_EL0",
-			      deadline_ticks - timer.handled_ticks);
-		report_expect(timer.count == 1, "the handler ran %u times", timer.count);
-	}
-	set_cntv_ctl_el0(0);
+	deadline_ticks = ops->count() + ns_to_ticks(NSEC_PER_MSEC, clock_hz());
+	ops->set_cval(deadline_ticks);
+	ops->set_ctl(TIMER_CTL_ENABLE);
+	irq_enable();
+	expect_timer(deadline_ticks);
+	irq_disable();
+	ops->set_ctl(0);
 	gic_disable(intid);
 	irq_set_handler(intid, NULL);
 }
+
+static void check_virtual_timer(void)
+{
+	run_timer(&virtual_timer);
+}
+
+static void check_physical_timer(void)
+{
+	run_timer(&physical_timer);
+}
+
+static const struct check timer_checks[] = {
+	{ "virtual", check_virtual_timer, .story = "the virtual timer's PPI comes once" },
+	{ "physical", check_physical_timer, .story = "the physical timer's PPI comes once" },
+};
 
 /* ---- library ----------------------------------------------------------------------------- */
 
@@ -450,81 +597,74 @@ static void check_alloc(void)
 	}
 }
 
+static bool echo(size_t length)
+{
+	static char fields[ECHO_LONGEST + 16], reply[ECHO_LONGEST + 16];
+	size_t prefix = strlen("text=");
+	int err;
+
+	strcpy(fields, "text=");
+	for (size_t i = 0; i < length; i++)
+		fields[prefix + i] = '!' + (i * 11 + length) % ('~' - '!' + 1);
+	fields[prefix + length] = '\0';
+	err = host_call(PROTO_ACTION_ECHO, fields, reply, sizeof(reply), WAIT_NS);
+	if (err == -2) {
+		report_skip("the runner offers no echo");
+		return false;
+	}
+	if (err) {
+		report_error("no reply to %zu characters in %lu ms: is there a runner on the "
+			     "console?",
+			     length, WAIT_NS / NSEC_PER_MSEC);
+		return false;
+	}
+	return report_expect(!strcmp(fields, reply), "%zu characters were sent, others came back",
+			     length);
+}
+
 static void check_console_echo(void)
 {
-	static const char text[] = "the quick brown fox 0123456789 ,;:!?";
-	char reply[128];
-	int err = host_call(PROTO_ACTION_ECHO, "text=the quick brown fox 0123456789 ,;:!?", reply,
-			    sizeof(reply), WAIT_NS);
+	if (echo(1) && echo(64) && echo(ECHO_LONGEST))
+		report_info("1, 64 and %d characters there and back on %s", ECHO_LONGEST,
+			    console_name());
+}
 
-	if (err == -2) {
-		report_skip("the runner has no echo");
-		return;
-	}
-	if (!report_expect(err == 0, "no answer came in over the console"))
-		return;
-	report_expect(!strncmp(reply, "text=", 5) && !strcmp(reply + 5, text),
-		      "\"%s\" came back for \"text=%s\"", reply, text);
+extern uintptr_t __stack_chk_guard;
+
+/* That it works is shown by the image misbehave, mode=smash. */
+static void check_stack_protector(void)
+{
+	report_expect(__stack_chk_guard != 0, "the guard value is 0");
+}
+
+static void check_clock(void)
+{
+	u64 start = clock_ticks();
+
+	report_expect(spin_until(clock_ticks() != start, WAIT_NS), "CNTVCT_EL0 stands still");
+	report_expect(clock_hz() >= 1000000, "CNTVCT_EL0's frequency is said to be %lu Hz",
+		      clock_hz());
+	report_info("CNTVCT_EL0: %lu Hz by %s", clock_hz(), clock_hz_source());
 }
 
 static const struct check checks[] = {
-	{
-		.name = "exceptions",
-		.story = "an exception is reported as the manual says, and survived",
-		.checks = exception_checks,
-		.nr_checks = ARRAY_SIZE(exception_checks),
-	},
-	{
-		.name = "exception-level",
-		.run = check_exception_level,
-		.story = "the image runs at the exception level that el= asks for",
-		.guards = "A22",
-	},
-	{
-		.name = "cpus",
-		.run = check_cpus,
-		.story = "every CPU that is named comes up and answers as itself",
-	},
-	{
-		.name = "per-cpu",
-		.run = check_per_cpu,
-		.story = "every CPU has its own data and stack",
-	},
-	{
-		.name = "barrier",
-		.run = check_barrier,
-		.story = "no CPU passes a barrier before all have come",
-	},
-	{
-		.name = "interrupt",
-		.run = check_interrupt,
-		.story = "an SGI to the own CPU is handled exactly once",
-	},
-	{
-		.name = "ipi",
-		.run = check_ipi,
-		.story = "an SGI to every other CPU is handled exactly once, by that CPU",
-	},
-	{
-		.name = "timer-interrupt",
-		.run = check_timer_interrupt,
-		.story = "the virtual timer's PPI comes once, and not early",
-	},
-	{
-		.name = "printf",
-		.run = check_printf,
-		.story = "formatted output is what ISO C says",
-	},
-	{
-		.name = "alloc",
-		.run = check_alloc,
-		.story = "allocations are aligned, zeroed and apart",
-	},
-	{
-		.name = "console-echo",
-		.run = check_console_echo,
-		.story = "the console carries text in both directions",
-	},
+	{ "exceptions", .checks = exception_checks, .nr_checks = ARRAY_SIZE(exception_checks) },
+	{ "exception-level", check_exception_level, .guards = "A22",
+	  .story = "the image runs at the exception level that el= asks for" },
+	{ "cpus", check_cpus, .story = "every CPU that is named comes up and answers as itself" },
+	{ "per-cpu", check_per_cpu, .story = "each CPU has data and a stack of its own" },
+	{ "barrier", check_barrier, .story = "no CPU passes a barrier before the last has come" },
+	{ "wake-up", check_wake_up, .story = "a sleeping CPU takes work every time" },
+	{ "interrupt", check_interrupt, .story = "an SGI to itself arrives exactly once" },
+	{ "ipi", check_ipi, .story = "every SGI to another CPU arrives, and exactly once" },
+	{ "timer-interrupt", .guards = "A22", .checks = timer_checks,
+	  .nr_checks = ARRAY_SIZE(timer_checks) },
+	{ "printf", check_printf, .story = "numbers and texts come out as ISO C has them" },
+	{ "console-echo", check_console_echo,
+	  .story = "what the runner sends back is what was sent" },
+	{ "alloc", check_alloc, .story = "memory is zeroed, aligned, handed out once" },
+	{ "stack-protector", check_stack_protector, .story = "the guard is set" },
+	{ "clock", check_clock, .story = "the image's own clock advances at a known rate" },
 };
 
 int main(void)

@@ -36,7 +36,7 @@ void percpu_init_boot(void)
 	struct percpu *cpu = &percpus[0];
 
 	cpu->mpidr = mpidr_el1() & MPIDR_AFFINITY_MASK;
-	cpu->stack = (uintptr_t)boot_stack;
+	cpu->stack = (uintptr_t)boot_exception_guard;
 	cpu->stack_end = (uintptr_t)boot_stack_end;
 	set_this_cpu(cpu);
 }
@@ -70,6 +70,7 @@ bool arch_smp_start_cpu(int id)
 
 	cpu->id = id;
 	cpu->mpidr = machine()->cpu_mpidr[id];
+	/* One piece: the lower part is for exceptions. */
 	cpu->stack = (uintptr_t)alloc_aligned(EXCEPTION_STACK_SIZE + STACK_SIZE, 16);
 	cpu->stack_end = cpu->stack + EXCEPTION_STACK_SIZE + STACK_SIZE;
 	*start = (struct secondary_start){
@@ -93,7 +94,6 @@ void secondary_start_c(uintptr_t percpu)
 	set_this_cpu(cpu);
 	exception_init_cpu();
 	gic_init_cpu();
-	irq_enable();
 	smp_secondary_loop(cpu->id);
 }
 

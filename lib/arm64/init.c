@@ -109,7 +109,6 @@ void start_c(uintptr_t dtb, u64 entered_at)
 	memory_init();
 	clock_init();
 	gic_init();
-	irq_enable();
 	smp_start();
 	main();
 	arch_stop();

@@ -76,7 +76,7 @@ primary_entry:
 	bl	el_setup
 	mov	x20, x0
 
-	load_address x0, boot_stack + EXCEPTION_STACK_SIZE
+	load_address x0, boot_exception_stack_end
 	load_address x1, boot_stack_end
 	set_stacks x0, x1
 	load_address x0, __bss_start
@@ -312,9 +312,17 @@ el2_drop:
 
 	.ltorg
 
+/*
+ * The boot CPU's stacks, each above a page that mmu.c leaves unmapped: an overrun raises an
+ * exception in place of damage.
+ */
 	.section .noinit, "aw", %nobits
-	.balign	16
-	.global	boot_stack, boot_stack_end
-boot_stack:
-	.space	EXCEPTION_STACK_SIZE + STACK_SIZE
+	.balign	4096
+	.global	boot_exception_guard, boot_exception_stack_end
+	.global	boot_stack_guard, boot_stack_end
+boot_exception_guard:
+	.space	4096 + EXCEPTION_STACK_SIZE
+boot_exception_stack_end:
+boot_stack_guard:
+	.space	4096 + STACK_SIZE
 boot_stack_end:

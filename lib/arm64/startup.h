@@ -5,7 +5,7 @@
 #ifndef ARM64_STARTUP_H
 #define ARM64_STARTUP_H
 
-/* A CPU's stacks are one piece of memory: for exceptions the lower part, for the rest the upper. */
+/* A CPU's two stacks: for exceptions, and for the rest. */
 #define EXCEPTION_STACK_SIZE 8192
 #define STACK_SIZE	     16384
 
@@ -64,7 +64,8 @@ _Static_assert(offsetof(struct secondary_start, percpu) == SECONDARY_PERCPU, "st
 
 /* start.S */
 extern char _start[], _end[];
-extern char boot_stack[], boot_stack_end[];
+extern char boot_exception_guard[], boot_exception_stack_end[];
+extern char boot_stack_guard[], boot_stack_end[];
 void secondary_entry(void);
 
 /* From EL2 with E2H to EL1, translation and stack staying as they are. */

@@ -3,6 +3,9 @@
  * The interrupt controller, GICv2 or GICv3 (Arm IHI 0048, IHI 0069). INTIDs: SGIs 0 to 15 and PPIs
  * 16 to 31 are each CPU's own, and the functions below mean the calling CPU's; SPIs from 32 on are
  * shared and go to CPU 0.
+ *
+ * main() and all work on other CPUs begin with interrupts masked: irq_enable() where they are
+ * wanted. An idle CPU takes them.
  */
 #ifndef ARCH_GIC_H
 #define ARCH_GIC_H

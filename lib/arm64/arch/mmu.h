@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address translation: one identity map, shared by all CPUs, in blocks of 2 MiB. RAM is normal
- * cacheable memory, devices are device-nGnRE; what nobody has named is not mapped, so that a wild
- * pointer, NULL first, raises an exception.
+ * Address translation: one identity map, shared by all CPUs, in blocks of 2 MiB; the image's own in
+ * pages. RAM is normal cacheable memory, of which only the image's text can be executed, and text
+ * and constants cannot be written. Devices are device-nGnRE. What nobody has named is not mapped,
+ * so that a wild pointer, NULL first, raises an exception.
  */
 #ifndef ARCH_MMU_H
 #define ARCH_MMU_H
@@ -17,7 +18,7 @@ void mmu_map_device(u64 base, u64 size);
 /* Maps the whole blocks within [base, base + size). */
 void mmu_map_memory(u64 base, u64 size);
 
-/* true when the block of this address is mapped. */
+/* true when something is mapped at this address. */
 bool mmu_is_mapped(u64 address);
 
 #endif

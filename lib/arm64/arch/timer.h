@@ -81,9 +81,22 @@ SYSREG_RW(cnthv_ctl_el2, S3_4_C14_C3_1)
 SYSREG_RW(cnthv_cval_el2, S3_4_C14_C3_2)
 SYSREG_RW(cnthv_tval_el2, S3_4_C14_C3_0)
 
-/* The INTID that cntv_*_el0 raises at the current exception level; 0 where it is not known. */
-u32 timer_virtual_intid(void);
-/* The same for cntp_*_el0. */
-u32 timer_physical_intid(void);
+/*
+ * The virtual and the physical timer of the current exception level, so that one test body serves
+ * both. intid() is 0 where the devicetree names no interrupt.
+ */
+struct timer_ops {
+	const char *name;
+	u64 (*count)(void);
+	u64 (*ctl)(void);
+	void (*set_ctl)(u64 value);
+	u64 (*cval)(void);
+	void (*set_cval)(u64 value);
+	u64 (*tval)(void);
+	void (*set_tval)(u64 value);
+	u32 (*intid)(void);
+};
+
+extern const struct timer_ops virtual_timer, physical_timer;
 
 #endif
