@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "build_config.h"
 #include "symbolise.h"
@@ -47,11 +48,14 @@ static void ask(enum arch arch, const char *elf, const u64 *pcs, size_t count, s
 	words_free(argv);
 }
 
-/* The compiler's absolute path, as seen from the suite's directory. */
+/* The compiler's absolute path, as seen from the suite's directory or the current one. */
 static const char *short_path(const char *path)
 {
 	const char *root = getenv("KTT_ROOT");
+	char cwd[4096];
 
+	if (!root)
+		root = getcwd(cwd, sizeof(cwd));
 	if (root && text_starts_with(path, root) && path[strlen(root)] == '/')
 		return path + strlen(root) + 1;
 	return path;

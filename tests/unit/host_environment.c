@@ -79,6 +79,26 @@ static void addresses_get_names(void **state)
 	free(elf);
 }
 
+/* Seen from a directory above the source, the source's name is relative to it. */
+static void paths_are_short(void **state)
+{
+	char *elf = realpath("/proc/self/exe", NULL);
+	u64 pc = link_address(link_address);
+	char *backtrace, *path;
+
+	setenv("KTT_ROOT", "/", 1);
+	backtrace = symbolise(arch_native(), elf, &pc, 1);
+	path = strchr(strstr(backtrace, " at ") + 4, '/');
+	*strstr(path, "/tests/unit/") = '\0';
+	setenv("KTT_ROOT", path, 1);
+	free(backtrace);
+	backtrace = symbolise(arch_native(), elf, &pc, 1);
+	expect_contains(backtrace, " at tests/unit/host_environment.c:");
+	free(backtrace);
+	unsetenv("KTT_ROOT");
+	free(elf);
+}
+
 static void without_an_elf_addresses_stay(void **state)
 {
 	u64 pcs[2] = { 0x1000, 0xffffffff80000000 };
@@ -108,6 +128,7 @@ int main(void)
 		cmocka_unit_test(environment_is_this_host),
 		cmocka_unit_test(a_place_without_git_has_no_git_version),
 		cmocka_unit_test(addresses_get_names),
+		cmocka_unit_test(paths_are_short),
 		cmocka_unit_test(without_an_elf_addresses_stay),
 		cmocka_unit_test(unknown_addresses_stay),
 	};
