@@ -18,7 +18,9 @@
 #include "progress.h"
 #include "results.h"
 #include "schedule.h"
+#include "pid1.h"
 #include "select.h"
+#include "stream_report.h"
 #include "target.h"
 #include "util/loop.h"
 
@@ -132,6 +134,8 @@ static void begin_results(struct run *run, size_t planned)
 	}
 	results_begin(run->results, environment_collect(), run->argc, run->argv, targets, count,
 		      planned);
+	if (run->options.stream)
+		stream_report_begin(environment_collect());
 }
 
 static int finish_results(struct run *run, int signo, bool failed)
@@ -252,10 +256,14 @@ static void open_standard_fds(void)
 
 int main(int argc, char **argv)
 {
-	struct run run = { .argc = argc, .argv = argv, .start_ns = now_ns() };
+	struct run run = { .start_ns = now_ns() };
 	int status;
 
 	open_standard_fds();
+	if (getpid() == 1)
+		pid1_enter(&argc, &argv);
+	run.argc = argc;
+	run.argv = argv;
 	signal(SIGPIPE, SIG_IGN);
 	status = options_parse(&run.options, argc, argv);
 	if (status < 0)

@@ -18,6 +18,7 @@
 #define JOBS_MAX	 64
 #define TIMEOUT_S_MAX	 86400
 #define REPEAT_MAX	 100000
+#define KERNEL_SMP_MAX	 64
 
 void options_usage(FILE *out)
 {
@@ -50,6 +51,15 @@ void options_usage(FILE *out)
 	      "  --expected DIR        expected results (default: expected/ of the suite)\n"
 	      "  --images DIR          images, in DIR/x86_64/x86 and DIR/arm64/arm (default: "
 	      "build/)\n"
+	      "\n"
+	      "Kernel mode: the tests run by our own VMM on a kernel that is booted for it.\n"
+	      "  --kernel WHAT         debian:VERSION (6.12) or debian:SUITE, which is fetched; a\n"
+	      "                        kernel build tree; a bzImage, vmlinuz or Image\n"
+	      "  --modules DIR         where its KVM modules are, if not beside it\n"
+	      "  --kernel-append WORDS for the kernel's command line, such as kvm-arm.mode=nvhe\n"
+	      "  --kernel-cpu MODEL    CPU of its machine (arm64: neoverse-n1; x86_64: max)\n"
+	      "  --kernel-smp N        CPUs of its machine (default: as the widest guest)\n"
+	      "\n"
 	      "  --check-config        check that every image has a test and the reverse; exit\n"
 	      "  -h, --help            this text\n"
 	      "\n"
@@ -86,6 +96,13 @@ enum {
 	OPTION_EXPECTED,
 	OPTION_IMAGES,
 	OPTION_CHECK_CONFIG,
+	OPTION_KERNEL,
+	OPTION_MODULES,
+	OPTION_KERNEL_APPEND,
+	OPTION_KERNEL_CPU,
+	OPTION_KERNEL_SMP,
+	OPTION_STREAM,
+	OPTION_OUTER_QEMU,
 };
 
 static const struct option long_options[] = {
@@ -106,6 +123,13 @@ static const struct option long_options[] = {
 	{ "expected", required_argument, NULL, OPTION_EXPECTED },
 	{ "images", required_argument, NULL, OPTION_IMAGES },
 	{ "check-config", no_argument, NULL, OPTION_CHECK_CONFIG },
+	{ "kernel", required_argument, NULL, OPTION_KERNEL },
+	{ "modules", required_argument, NULL, OPTION_MODULES },
+	{ "kernel-append", required_argument, NULL, OPTION_KERNEL_APPEND },
+	{ "kernel-cpu", required_argument, NULL, OPTION_KERNEL_CPU },
+	{ "kernel-smp", required_argument, NULL, OPTION_KERNEL_SMP },
+	{ "stream", no_argument, NULL, OPTION_STREAM },
+	{ "outer-qemu", required_argument, NULL, OPTION_OUTER_QEMU },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -176,12 +200,13 @@ static int take_accel(struct options *o, const char *value)
 	return -1;
 }
 
-static int take_append(struct options *o, const char *value)
+/* Given twice, the words add up. */
+static int take_words(char **words, const char *value)
 {
-	char *both = o->append ? text_format("%s %s", o->append, value) : text_copy(value);
+	char *both = *words ? text_format("%s %s", *words, value) : text_copy(value);
 
-	free(o->append);
-	o->append = both;
+	free(*words);
+	*words = both;
 	return -1;
 }
 
@@ -332,7 +357,7 @@ static int take_option(struct options *o, int option, struct text *qemu)
 	case OPTION_REPEAT:
 		return take_number("--repeat", optarg, REPEAT_MAX, &o->repeat);
 	case OPTION_APPEND:
-		return take_append(o, optarg);
+		return take_words(&o->append, optarg);
 	case OPTION_KTAP:
 		o->ktap = true;
 		return -1;
@@ -348,6 +373,21 @@ static int take_option(struct options *o, int option, struct text *qemu)
 	case OPTION_CHECK_CONFIG:
 		o->check_config = true;
 		return -1;
+	case OPTION_KERNEL:
+		return take_path(&o->kernel, optarg);
+	case OPTION_MODULES:
+		return take_path(&o->modules, optarg);
+	case OPTION_KERNEL_APPEND:
+		return take_words(&o->kernel_append, optarg);
+	case OPTION_KERNEL_CPU:
+		return take_path(&o->kernel_cpu, optarg);
+	case OPTION_KERNEL_SMP:
+		return take_number("--kernel-smp", optarg, KERNEL_SMP_MAX, &o->kernel_smp);
+	case OPTION_STREAM:
+		o->stream = true;
+		return -1;
+	case OPTION_OUTER_QEMU:
+		return take_path(&o->outer_qemu, optarg);
 	case 'h':
 		options_usage(stdout);
 		return 0;
@@ -399,6 +439,11 @@ void options_free(struct options *o)
 	words_free(o->groups);
 	words_free(o->tests);
 	free(o->append);
+	free(o->kernel);
+	free(o->modules);
+	free(o->kernel_append);
+	free(o->kernel_cpu);
+	free(o->outer_qemu);
 	free(o->config);
 	free(o->expected);
 	free(o->images);

@@ -26,9 +26,16 @@ struct options {
 	char *expected;		/* --expected DIR */
 	char *images;		/* --images DIR; default build */
 	char *qemu[ARCH_COUNT]; /* --qemu [ARCH=]PATH, or by arch from configure */
-	bool check_config; /* --check-config: every image has a test and the reverse; then exit */
-	char **tests;	   /* names, NULL-terminated */
-	char *root;	   /* the suite's directory, which the defaults lie in */
+	bool check_config;   /* --check-config: every image has a test and the reverse; then exit */
+	char **tests;	     /* names, NULL-terminated */
+	char *kernel;	     /* --kernel WHAT, or NULL */
+	char *modules;	     /* --modules DIR, or NULL */
+	char *kernel_append; /* --kernel-append WORDS, or NULL */
+	char *kernel_cpu;    /* --kernel-cpu MODEL, or NULL */
+	unsigned kernel_smp; /* --kernel-smp N; 0: as many as the widest guest */
+	bool stream;	     /* --stream: records for an outer runner, see stream.h */
+	char *outer_qemu;    /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
+	char *root;	     /* the suite's directory, which the defaults lie in */
 };
 
 /*

@@ -43,7 +43,7 @@ struct progress *progress_new(const struct options *o, const char *results_dir, 
 	struct progress *p = memory_zalloc(sizeof(*p));
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
 
-	p->quiet = o->ktap;
+	p->quiet = o->ktap || o->stream;
 	p->verbose = o->verbose;
 	p->is_terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
 	p->colours = p->is_terminal && !(no_color && *no_color);

@@ -193,6 +193,27 @@ FILE *results_open_log(struct results *r, struct test_result *result, struct err
 	return results_dir_open_file(&r->dir, result->log, err);
 }
 
+FILE *results_open_side_log(struct results *r, enum arch arch, const char *name, struct error *err)
+{
+	char *path = text_format("logs/%s/%s.log", arch_to_name(arch), name);
+	FILE *f = results_dir_open_file(&r->dir, path, err);
+
+	free(path);
+	return f;
+}
+
+void results_set_environment(struct results *r, const char *name, json_t *value)
+{
+	json_t *environment = json_object_get(r->head, "environment");
+	json_t *machines = json_object_get(environment, "kernel_mode");
+
+	if (!machines) {
+		machines = json_object();
+		json_object_set_new(environment, "kernel_mode", machines);
+	}
+	json_object_set_new(machines, name, value);
+}
+
 static void count_check(struct results *r, const json_t *check)
 {
 	const char *verdict = json_string_value(json_object_get(check, "verdict"));

@@ -42,6 +42,12 @@ void results_begin(struct results *r, json_t *environment, int argc, char **argv
 /* Opens logs/ARCH/NAME[.REPETITION].log for a test; path (relative) goes to result->log. */
 FILE *results_open_log(struct results *r, struct test_result *result, struct error *err);
 
+/* "environment".kernel_mode.NAME: what the machine of kernel mode is. Taken over. */
+void results_set_environment(struct results *r, const char *name, json_t *value);
+
+/* Opens logs/ARCH/NAME.log for what is no test's; NULL with err set. */
+FILE *results_open_side_log(struct results *r, enum arch arch, const char *name, struct error *err);
+
 /* Records one test. -1 with err when the disk said no; the run then ends with status 3. */
 int results_add(struct results *r, const struct test_result *result, struct error *err);
 

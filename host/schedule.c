@@ -6,10 +6,11 @@
 #include "schedule.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "interrupt.h"
 #include "judge.h"
+#include "stream_report.h"
 #include "test_run.h"
 #include "util/memory.h"
 #include "util/text.h"
@@ -30,8 +31,7 @@ struct schedule {
 	size_t nr_jobs;
 	size_t next;	/* of the jobs that were not started yet */
 	size_t running; /* at this moment */
-	struct loop_source *signals[3];
-	int signo;
+	struct interrupt interrupt;
 	struct error *err;
 	bool failed;
 };
@@ -76,6 +76,8 @@ static void show_running(struct schedule *s)
 			keys[count++] = s->jobs[i].test->key;
 	}
 	progress_running(s->spec->progress, keys, count);
+	if (s->spec->options->stream)
+		stream_report_running(keys, count);
 	free(keys);
 }
 
@@ -83,7 +85,8 @@ static void show_running(struct schedule *s)
 static void complete(struct job *job)
 {
 	struct schedule *s = job->owner;
-	struct circumstances c = target_circumstances(&s->spec->targets[job->test->arch]);
+	struct circumstances c = target_circumstances(&s->spec->targets[job->test->arch],
+						      s->spec->options->outer_qemu);
 	bool torn = false;
 
 	if (job->log) {
@@ -100,6 +103,12 @@ static void complete(struct job *job)
 		fail(s);
 	}
 	progress_result(s->spec->progress, &job->result);
+	if (s->spec->options->stream) {
+		struct results_target target =
+			target_for_results(&s->spec->targets[job->test->arch]);
+
+		stream_report_test(&job->result, &target, results_dir(s->spec->results));
+	}
 	test_result_free(&job->result);
 }
 
@@ -187,7 +196,7 @@ static void start(struct job *job)
 
 static void start_jobs(struct schedule *s)
 {
-	while (s->next < s->nr_jobs && !s->failed && !s->signo) {
+	while (s->next < s->nr_jobs && !s->failed && !s->interrupt.signo) {
 		struct job *job = &s->jobs[s->next];
 		size_t limit = job->test->timing ? 1 : s->spec->options->jobs;
 
@@ -199,34 +208,6 @@ static void start_jobs(struct schedule *s)
 	show_running(s);
 	if (!s->running)
 		loop_quit(s->loop);
-}
-
-/* ---- signals --------------------------------------------------------------------------------- */
-
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-
-static void remove_signals(struct schedule *s)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-		loop_remove(s->loop, s->signals[i]);
-		s->signals[i] = NULL;
-	}
-}
-
-/* The first ends the run in order; from then on a second one has its usual effect. */
-static void on_signal(void *ctx, int signo)
-{
-	struct schedule *s = ctx;
-
-	s->signo = signo;
-	remove_signals(s);
-	loop_quit(s->loop);
-}
-
-static void add_signals(struct schedule *s)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		s->signals[i] = loop_add_signal(s->loop, signals[i], on_signal, s);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -255,14 +236,14 @@ int schedule_run(const struct schedule_spec *spec, int *signo, struct error *err
 	s.jobs = memory_zalloc((schedule_planned(spec) + 1) * sizeof(*s.jobs));
 	add_jobs(&s, false);
 	add_jobs(&s, true);
-	add_signals(&s);
+	interrupt_watch(&s.interrupt, s.loop);
 	start_jobs(&s);
 	if (s.running && !s.failed)
 		loop_run(s.loop);
 	stop_jobs(&s);
-	remove_signals(&s);
+	interrupt_unwatch(&s.interrupt);
 	loop_free(s.loop);
 	free(s.jobs);
-	*signo = s.signo;
+	*signo = s.interrupt.signo;
 	return s.failed ? -1 : 0;
 }

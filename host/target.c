@@ -77,13 +77,13 @@ struct results_target target_for_results(const struct target *t)
 	};
 }
 
-struct circumstances target_circumstances(const struct target *t)
+struct circumstances target_circumstances(const struct target *t, const char *outer_qemu)
 {
 	return (struct circumstances){
 		.arch = t->arch,
 		.vmm = t->backend->name,
 		.accel = t->accel,
 		.kernel = environment_kernel(),
-		.qemu_version = t->backend->kind == VMM_QEMU ? t->probe.version : NULL,
+		.qemu_version = t->backend->kind == VMM_QEMU ? t->probe.version : outer_qemu,
 	};
 }

@@ -27,6 +27,7 @@ void target_free(struct target *t);
 
 /* The same as seen by the results and by expected/; they hold as long as the target. */
 struct results_target target_for_results(const struct target *t);
-struct circumstances target_circumstances(const struct target *t);
+/* outer_qemu: version of the QEMU that emulates the host the guests run on, or NULL. */
+struct circumstances target_circumstances(const struct target *t, const char *outer_qemu);
 
 #endif
