@@ -10,11 +10,6 @@
 
 /* Longest line that is looked at, '\n' not counted; a longer one is log. */
 #define GUEST_LINE_MAX 4095
-/* Most checks in one block, most blocks in one another, most "# " lines kept for one check. */
-#define GUEST_PLAN_MAX	      10000
-#define GUEST_DEPTH_MAX	      4
-#define GUEST_DIAGNOSTICS_MAX 100
-
 struct guest_output;
 
 struct guest_output_events {
