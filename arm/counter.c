@@ -335,8 +335,8 @@ static void offset_all_cpus(void)
 	static struct offset offsets[MAX_CPUS];
 	struct offset all = { INT64_MIN, INT64_MAX, 0 };
 
-	report_info("at start-up of this check CNTPCT_EL0 is 0x%lx, CNTVCT_EL0 is 0x%lx",
-		    cntpct_el0(), cntvct_el0());
+	report_info("at first CNTPCT_EL0 is 0x%lx, CNTVCT_EL0 is 0x%lx", cntpct_el0(),
+		    cntvct_el0());
 	on_all_cpus(measure_offset, offsets);
 	for (int cpu = 0; cpu < smp_count(); cpu++) {
 		const struct offset *o = &offsets[cpu];

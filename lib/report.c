@@ -226,8 +226,14 @@ static void print_lesser_texts(enum verdict verdict)
 		       current.nr_diagnostics - DIAGNOSTICS_MAX);
 }
 
+__attribute__((weak)) const char *arch_unmet(void)
+{
+	return NULL;
+}
+
 static enum verdict run_leaf(const struct check *check, size_t number, struct totals *totals)
 {
+	const char *unmet = arch_unmet();
 	u64 irq_state = lock_current();
 
 	current.running = true;
@@ -237,7 +243,10 @@ static enum verdict run_leaf(const struct check *check, size_t number, struct to
 		current.first[v][0] = '\0';
 	unlock_current(irq_state);
 
-	check->run();
+	if (unmet)
+		report_skip("%s", unmet);
+	else
+		check->run();
 
 	irq_state = lock_current();
 	if (current.verdict == NOTHING)

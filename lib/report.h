@@ -55,6 +55,13 @@ void report_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Provided by the arch: "x86_64" or "arm64", as in the hello line. */
 const char *arch_name(void);
 
+/*
+ * Why the machine cannot run the image in the way that its arguments ask for ("el=2 was asked for
+ * and ..."): every check is then a SKIP with this reason. NULL, the default, where it can; an arch
+ * with such arguments provides its own.
+ */
+const char *arch_unmet(void);
+
 /* How long one check may take by itself, ns: argument budget-ms, default 500. */
 u64 report_budget_ns(void);
 

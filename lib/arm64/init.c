@@ -32,7 +32,7 @@ int wanted_el(void)
 	return level_wanted;
 }
 
-const char *el_unmet(void)
+const char *arch_unmet(void)
 {
 	if (current_el() == level_wanted)
 		return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Exception levels: where the image was entered, where it was asked to run (argument el=1, the
- * default, or el=2), and where it runs.
+ * default, or el=2), and where it runs. Where the two last differ, arch_unmet() (report.h) makes
+ * every check a SKIP with the reason.
  */
 #ifndef ARCH_EL_H
 #define ARCH_EL_H
@@ -21,11 +22,5 @@ int boot_el(void);
 
 /* The level that the arguments ask for: 1 or 2. */
 int wanted_el(void);
-
-/*
- * NULL when the image runs where it was asked to, else why not ("entered at EL1", "the CPU has no
- * VHE"): the reason for a SKIP.
- */
-const char *el_unmet(void);
 
 #endif
