@@ -28,6 +28,7 @@ static void run_instruction_abort(void)
 
 static void run_interrupt(void)
 {
+	irq_enable();
 	gic_enable(7);
 	gic_send_sgi(smp_id(), 7);
 	spin_until(false, NSEC_PER_SEC);
