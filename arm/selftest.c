@@ -13,6 +13,7 @@
 #include <arch/cpu.h>
 #include <arch/devicetree.h>
 #include <arch/el.h>
+#include <arch/el0.h>
 #include <arch/exception.h>
 #include <arch/gic.h>
 #include <arch/mmu.h>
@@ -252,6 +253,48 @@ static void check_nested(void)
 		      exception_class_name(ESR_EC(outer.esr)));
 }
 
+struct el0_sight {
+	u64 argument;
+	bool masked; /* whether a register of the kernel's could be read */
+};
+
+static u64 look_around_at_el0(void *arg)
+{
+	struct el0_sight *sight = arg;
+	u64 value;
+
+	sight->masked = !sysreg_read_safe(vbar_el1, &value);
+	return sight->argument + 1;
+}
+
+static u64 break_at_el0(void *arg)
+{
+	raise_brk(arg);
+	return 0;
+}
+
+static void check_el0(void)
+{
+	struct el0_sight sight = { .argument = 0x123456789 };
+	struct exception caught;
+	u64 value = 0, pc = 0;
+
+	for (u64 round = 0; round < ROUNDS; round++) {
+		sight.argument++;
+		if (!report_expect(!el0_try(look_around_at_el0, &sight, &value, &caught),
+				   "it was: %s, ELR %#lx", exception_class_name(ESR_EC(caught.esr)),
+				   caught.pc))
+			return;
+		report_expect(sight.masked, "VBAR_EL1 could be read at EL0");
+		report_expect(value == sight.argument + 1, "the result was %#lx", value);
+	}
+	if (report_expect(el0_try(break_at_el0, &pc, &value, &caught), "BRK raised nothing"))
+		report_expect(ESR_EC(caught.esr) == EC_BRK64 && caught.pc == pc,
+			      "it was: %s, ELR %#lx", exception_class_name(ESR_EC(caught.esr)),
+			      caught.pc);
+	report_expect(current_el() == wanted_el(), "the way back led to EL%d", current_el());
+}
+
 static const struct check exception_checks[] = {
 	{ "undefined-instruction", check_undefined_instruction,
 	  .story = "an undefined instruction is reported at itself" },
@@ -263,6 +306,7 @@ static const struct check exception_checks[] = {
 	{ "no-execute", check_no_execute, .story = "the image's data cannot be executed" },
 	{ "stack-overrun", check_stack_overrun, .story = "a stack overrun is caught below it" },
 	{ "resume", check_resume, .story = "an access that traps is stepped over" },
+	{ "el0", check_el0, .story = "a function is run at EL0 and comes back, or its exception" },
 	{ "nested", check_nested,
 	  .story = "an exception is caught within the catching of another" },
 	{ "on-every-cpu", check_on_every_cpu, .story = "all CPUs catch exceptions at once" },

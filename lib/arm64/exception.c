@@ -23,6 +23,7 @@ _Static_assert(offsetof(struct exception_frame, far) == FRAME_FAR, "vectors.S");
 _Static_assert(offsetof(struct exception_frame, vector) == FRAME_VECTOR, "vectors.S");
 
 #define PSTATE_DAIF 0x3c0ULL
+#define PSTATE_M    0x00fULL /* exception level in bits 3:2, SPSel in bit 0 */
 
 /* The vector's number is 4 * (where from) + what. */
 enum vector_kind {
@@ -99,7 +100,7 @@ static bool return_to_try(struct percpu *cpu, struct exception_frame *frame)
 	};
 	frame->pc = (uintptr_t)exception_try_landing;
 	frame->x[0] = try->sp;
-	frame->pstate = (frame->pstate & ~PSTATE_DAIF) | try->daif;
+	frame->pstate = (frame->pstate & ~(PSTATE_DAIF | PSTATE_M)) | try->pstate;
 	return true;
 }
 
@@ -107,7 +108,10 @@ bool exception_try(void (*fn)(void *arg), void *arg, struct exception *caught)
 {
 	struct percpu *cpu = this_cpu();
 	struct exception_try_state *outer = cpu->try;
-	struct exception_try_state try = { .daif = read_sysreg(daif), .caught = caught };
+	struct exception_try_state try = {
+		.pstate = read_sysreg(daif) | read_sysreg(CurrentEL) | read_sysreg(spsel),
+		.caught = caught,
+	};
 	bool raised;
 
 	cpu->try = &try;

@@ -22,6 +22,7 @@
 #define DESC_TABLE	   BIT(1) /* on levels 0 to 2 */
 #define DESC_PAGE	   BIT(1) /* on level 3 */
 #define DESC_ATTR(index)   ((u64)(index) << 2)
+#define DESC_EL0	   BIT(6)
 #define DESC_READ_ONLY	   BIT(7)
 #define DESC_SH_INNER	   (3ULL << 8)
 #define DESC_ACCESSED	   BIT(10)
@@ -34,11 +35,13 @@
 #define ATTR_DEVICE 1
 #define MAIR_VALUE  0x04ffULL
 
-#define MEMORY_COMMON (DESC_VALID | DESC_ATTR(ATTR_NORMAL) | DESC_SH_INNER | DESC_ACCESSED)
-#define MEMORY_CODE   (MEMORY_COMMON | DESC_READ_ONLY | DESC_UXN)
-#define MEMORY_CONST  (MEMORY_COMMON | DESC_READ_ONLY | DESC_UXN | DESC_PXN)
-#define MEMORY_DATA   (MEMORY_COMMON | DESC_UXN | DESC_PXN)
-#define DEVICE	      (DESC_VALID | DESC_ATTR(ATTR_DEVICE) | DESC_ACCESSED | DESC_UXN | DESC_PXN)
+/* RAM is EL0's as well, for excursions to it (arch/el0.h). */
+#define MEMORY_COMMON \
+	(DESC_VALID | DESC_ATTR(ATTR_NORMAL) | DESC_EL0 | DESC_SH_INNER | DESC_ACCESSED)
+#define MEMORY_CODE  (MEMORY_COMMON | DESC_READ_ONLY)
+#define MEMORY_CONST (MEMORY_COMMON | DESC_READ_ONLY | DESC_UXN | DESC_PXN)
+#define MEMORY_DATA  (MEMORY_COMMON | DESC_UXN | DESC_PXN)
+#define DEVICE	     (DESC_VALID | DESC_ATTR(ATTR_DEVICE) | DESC_ACCESSED | DESC_UXN | DESC_PXN)
 
 /* TCR_EL1: 48 bits by TTBR0 alone, walks cacheable and inner shareable, 4 KiB granules. */
 #define TCR_T0SZ      (64 - ADDRESS_BITS)

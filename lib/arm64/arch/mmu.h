@@ -3,7 +3,8 @@
  * Address translation: one identity map, shared by all CPUs, in blocks of 2 MiB; the image's own in
  * pages. RAM is normal cacheable memory, of which only the image's text can be executed, and text
  * and constants cannot be written. Devices are device-nGnRE. What nobody has named is not mapped,
- * so that a wild pointer, NULL first, raises an exception.
+ * so that a wild pointer, NULL first, raises an exception. RAM is EL0's as it is the image's own level's
+ * (arch/el0.h), devices are not.
  */
 #ifndef ARCH_MMU_H
 #define ARCH_MMU_H

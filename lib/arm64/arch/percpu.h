@@ -13,7 +13,7 @@
 /* An exception_try() that is under way. */
 struct exception_try_state {
 	u64 sp;
-	u64 daif;
+	u64 pstate; /* DAIF, and M: the level and stack pointer to come back to */
 	struct exception *caught;
 };
 
