@@ -27,10 +27,13 @@ struct loop_source *loop_add_fd(struct loop *l, int fd, unsigned int events,
 				void (*fn)(void *ctx, unsigned int events), void *ctx);
 void loop_set_events(struct loop_source *s, unsigned int events);
 
-/* Called once, after_ns from now on CLOCK_MONOTONIC. */
+/* Called once, after_ns from now on CLOCK_MONOTONIC; the source is gone then. */
 struct loop_source *loop_add_timer(struct loop *l, u64 after_ns, void (*fn)(void *ctx), void *ctx);
 
-/* Called once when the child ended, with waitpid's status; the child has been reaped then. */
+/*
+ * Called once when the child ended, with waitpid's status; the child has been reaped then, and the
+ * source is gone.
+ */
 struct loop_source *loop_add_child(struct loop *l, pid_t pid, void (*fn)(void *ctx, int status),
 				   void *ctx);
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -46,6 +47,11 @@ static int child_set_up(const struct process_spec *spec, pid_t parent)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	/*
+	 * What we were born with ourselves, perhaps without close-on-exec; older kernels than Linux
+	 * 5.11 leave that to the child.
+	 */
+	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	for (size_t i = 0; i < spec->nr_keep_fds; i++) {
 		if (fcntl(spec->keep_fds[i], F_SETFD, 0) < 0)
 			return -1;
@@ -61,8 +67,13 @@ static NORETURN void child_main(const struct process_spec *spec, pid_t parent, i
 {
 	int code;
 
-	if (!child_set_up(spec, parent))
-		execvp(spec->argv[0], spec->argv);
+	if (!child_set_up(spec, parent)) {
+		/* execvp() would have a shell read what is no program. */
+		if (strchr(spec->argv[0], '/'))
+			execv(spec->argv[0], spec->argv);
+		else
+			execvp(spec->argv[0], spec->argv);
+	}
 	code = errno;
 	/* What the parent cannot read it takes for success, and then sees status 127. */
 	if (write(report_fd, &code, sizeof(code)) != sizeof(code))
@@ -199,6 +210,7 @@ static void capture_ended(void *ctx, int status)
 	capture_check(c);
 }
 
+/* The timer is gone with this. */
 static void capture_timed_out(void *ctx)
 {
 	struct capture *c = ctx;
@@ -224,7 +236,8 @@ static int capture_run(struct capture *c, pid_t pid, const char *name, u64 timeo
 	child = loop_add_child(c->loop, pid, capture_ended, c);
 	timer = loop_add_timer(c->loop, timeout_ns, capture_timed_out, c);
 	loop_run(c->loop);
-	loop_remove(c->loop, timer);
+	if (!c->timed_out)
+		loop_remove(c->loop, timer);
 	if (!c->ended) {
 		loop_remove(c->loop, child);
 		process_kill(pid, 1000000000, NULL);
