@@ -34,6 +34,7 @@ static struct {
 	struct spinlock lock;
 	bool running;
 	unsigned int depth; /* of the block in which its verdict stands */
+	const void *subject;
 	enum verdict verdict;
 	u64 nr_diagnostics;
 	char first[NR_VERDICTS][TEXT_MAX]; /* text of each severity; FAIL's are printed at once */
@@ -187,6 +188,11 @@ void report_info(const char *fmt, ...)
 	print_diagnostic(text);
 }
 
+const void *report_subject(void)
+{
+	return READ_ONCE(current.subject);
+}
+
 u64 report_budget_ns(void)
 {
 	return mul_div_u64(args_u64("budget-ms", BUDGET_DEFAULT_MS), NSEC_PER_MSEC, 1);
@@ -295,6 +301,7 @@ static enum verdict run_block(const struct check *checks, size_t nr_checks, cons
 {
 	enum verdict worst = NOTHING;
 	size_t planned = path ? 1 : nr_checks, number = 0;
+	const void *outer_subject = current.subject;
 	const char *rest;
 
 	print_plan(planned);
@@ -306,6 +313,7 @@ static enum verdict run_block(const struct check *checks, size_t nr_checks, cons
 		if (!path_leads_to(&checks[i], path, &rest))
 			continue;
 		number++;
+		current.subject = checks[i].subject ? checks[i].subject : outer_subject;
 		if (checks[i].run) {
 			v = run_leaf(&checks[i], number, totals);
 		} else {
@@ -321,6 +329,7 @@ static enum verdict run_block(const struct check *checks, size_t nr_checks, cons
 			*name = checks[i].name;
 		}
 	}
+	current.subject = outer_subject;
 	return worst;
 }
 

@@ -17,7 +17,15 @@ struct check {
 	const char *story;	    /* one sentence: the invariant, for --explain */
 	const struct check *checks; /* sub-checks, printed as a nested KTAP block */
 	size_t nr_checks;
+	const void *subject; /* for report_subject() of it and its sub-checks, or NULL */
 };
+
+/*
+ * What the running check is about: the subject of its entry in the table, else of the nearest entry
+ * around it that has one, else NULL. Lets several entries share one table of sub-checks, each entry
+ * with its own device: { "virtual", .checks = timer_checks, …, .subject = &virtual_timer }.
+ */
+const void *report_subject(void);
 
 /*
  * The body of every image's main(): prints hello, plan, verdicts and end. Honours the argument
