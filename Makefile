@@ -118,7 +118,8 @@ $(foreach arch,$(HOST_ARCHES),$(eval $(call host_rules,$(arch))))
 # prefixed (tests/unit/rename.h), so that glibc's can stand beside them. tests/unit/host_*.c test
 # the host programs' modules, all of them but main().
 
-portable_src := $(addprefix lib/,printf.c string.c stdlib.c muldiv.c args.c alloc.c report.c)
+portable_src := $(addprefix lib/,printf.c string.c stdlib.c muldiv.c args.c alloc.c report.c \
+	console.c clock.c spin.c smp.c panic.c hostcall.c uart16550.c)
 unit_lib_src := $(wildcard tests/unit/lib_*.c)
 unit_host_src := $(wildcard tests/unit/host_*.c)
 unit_support_src := $(wildcard tests/unit/support_*.c)
@@ -144,7 +145,7 @@ build/$(1)/%.o: tests/unit/%.c build/config.mk Makefile
 	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -Itests/unit -iquote host -iquote lib -iquote build \
 		$$(deps) -c $$< -o $$@
 build/$(1)/lib_%: build/$(1)/lib_%.o $$(support_obj_$(1)) $$(portable_obj_$(1))
-	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka
+	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -pthread
 build/$(1)/host_%: build/$(1)/host_%.o $$(unit_host_obj_$(1))
 	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -ljansson -llzma -lzstd
 .SECONDARY: $$(unit_bin_$(1):=.o) $$(support_obj_$(1)) $$(portable_obj_$(1)) $$(unit_host_obj_$(1))
