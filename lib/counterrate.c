@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rate of a counter: by another counter of known frequency, and by the runner's stamps of the
  * host's clock. Rates come as intervals, from brackets: a CPU that was not run for a while makes

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Monotonic on a CPU, ordered from CPU to CPU, bracketed by another counter.
  */
@@ -303,7 +303,7 @@ struct bracket {
 	u64 tightest;
 };
 
-/* false when the last bracket contradicts the ones before it. */
+/* false when the last bracket contradicts the ones before it, or itself by going backwards. */
 static bool bracket_take(struct bracket *b, const struct counter_ops *outer,
 			 const struct counter_ops *inner, u64 slack)
 {
@@ -313,6 +313,8 @@ static bool bracket_take(struct bracket *b, const struct counter_ops *outer,
 
 	b->now_low = (s64)(between - after) - (s64)slack;
 	b->now_high = (s64)(between - before) + (s64)slack;
+	if ((s64)(after - before) < 0)
+		return false;
 	b->tightest = MIN(b->tightest, after - before);
 	if (b->count++ == 0) {
 		b->low = b->now_low;
@@ -339,8 +341,8 @@ void counter_check_bracket(const struct counter_ops *outer, const struct counter
 		agree = bracket_take(&b, outer, inner, slack);
 		enough = enough || !spin_poll(&least);
 	}
-	report_info("%s between two reads of %s: %lu brackets, tightest %lu ticks, difference "
-		    "%ld to %ld ticks",
+	report_info("%s between two reads of %s: %lu brackets, tightest %lu, difference %ld to "
+		    "%ld",
 		    inner->name, outer->name, b.count, b.tightest, b.low, b.high);
 	report_expect(agree,
 		      "%s minus %s is not constant: it was within [%ld, %ld], then within [%ld, "

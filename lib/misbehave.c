@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Misbehaviour that needs nothing of an architecture. Each mode is one way in which a guest can
  * mislead or hold up a runner; tests/ runs them and demands the verdict that the story names.

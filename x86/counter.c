@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The time-stamp counter, as far as a guest can judge it without the host doing anything: it never
  * runs backwards, neither on one CPU nor from one to the next; it has all its 64 bits and is the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A guest that goes wrong on purpose, as its argument mode= says: lib/misbehave.c has the modes
  * that every architecture shares, this file those that are x86's own. For the suite's own tests of

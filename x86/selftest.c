@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What every other test stands on: exceptions are caught and resumed, all CPUs come up and answer,
  * interrupts arrive, the console works in both directions. Says nothing about time; when it fails,

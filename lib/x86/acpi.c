@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ACPI tables: CPUs and interrupt controllers from the MADT, the PM timer from the FADT, the HPET
  * (ACPI 6.4, chapter 5; IA-PC HPET specification 1.0a, 3.2.4). No AML.

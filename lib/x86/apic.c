@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Local APIC in both modes, I/O APICs and 8259s masked: SDM vol. 3, chapter 11; 82093AA and 8259A
  * data sheets.

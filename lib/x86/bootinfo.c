@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads what the loader passed, PVH's start_info or multiboot2's tags, into struct boot_info, so
  * that nobody else depends on the loader's memory afterwards. Nothing in it is believed unbounded.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * CPUs: the boot CPU's own structure, the others by INIT-SIPI-SIPI (SDM vol. 3, 9.4.4), sleep and
  * wake-up for lib/smp.c, and the way to stop them all.

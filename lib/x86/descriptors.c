@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Descriptor tables: one GDT and one IDT for all CPUs, a TSS for each with stacks of their own for
  * NMI, double fault and machine check.

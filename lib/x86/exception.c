@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Where all exceptions and interrupts arrive: to a handler, to a test that waits for one, or into
  * a report that ends the image.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Page tables beyond the first ones of start.S: protection of the image's own pages, and devices
  * above 4 GiB.

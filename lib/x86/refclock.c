@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ACPI PM timer (ACPI 6.4, 4.8.3.3), HPET (IA-PC HPET specification 1.0a, 2.3), PIT channel
  * 0 (8254 data sheet), and the TSC's frequency by them.

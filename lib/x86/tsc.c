@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The image's own clock is the TSC. Its frequency is asked for where something tells it, and else
  * measured, when it is first needed.
@@ -11,7 +11,7 @@
 #include <arch/tsc.h>
 #include <arch/tsc_hz.h>
 
-#define CALIBRATION_WINDOW_NS 2000000ULL
+#define CALIBRATION_WINDOW_NS 1000000ULL
 #define CALIBRATION_ATTEMPTS  3
 #define HZ_MIN		      1000000ULL
 #define HZ_PER_KHZ	      1000ULL
