@@ -26,50 +26,137 @@ const struct machine *machine(void)
 	return &the_machine;
 }
 
-/* ---- console ----------------------------------------------------------------------------- */
+/* ---- the nodes that are of interest ---------------------------------------------------------- */
+
+#define MAX_DEPTH 16
+#define MAX_UARTS 8
 
 static const char *const pl011_names[] = { "arm,pl011", "arm,sbsa-uart" };
 static const char *const ns16550_names[] = { "ns16550a", "ns16550", "snps,dw-apb-uart" };
+static const char *const psci_names[] = { "arm,psci", "arm,psci-0.2", "arm,psci-1.0" };
+static const char *const gicv2_names[] = { "arm,cortex-a15-gic", "arm,gic-400",
+					   "arm,cortex-a7-gic" };
+static const char *const gicv3_names[] = { "arm,gic-v3" };
+static const char *const timer_names[] = { "arm,armv8-timer", "arm,armv7-timer" };
 
-static bool read_uart(struct machine *m, int node)
+/*
+ * Where they are in the tree. libfdt finds a node by walking to it from the start; every VMM names
+ * dozens of devices, and the walks would be most of start-up. So there is one.
+ */
+static struct {
+	struct fdt_node chosen, cpus, reserved_memory;
+	struct fdt_node memory[MAX_MEMORY_BANKS];
+	struct fdt_node psci, gicv2, gicv3, timer;
+	struct fdt_node uarts[MAX_UARTS];
+	int nr_memory;
+	int nr_uarts;
+} found;
+
+static void keep_first(struct fdt_node *slot, struct fdt_node where)
+{
+	if (slot->node < 0)
+		*slot = where;
+}
+
+/* The children of the root that are known by their names. */
+static void find_by_name(const void *fdt, struct fdt_node where)
+{
+	const char *name = fdt_get_name(fdt, where.node, NULL);
+
+	if (!name)
+		return;
+	if (!strcmp(name, "chosen"))
+		keep_first(&found.chosen, where);
+	else if (!strcmp(name, "cpus"))
+		keep_first(&found.cpus, where);
+	else if (!strcmp(name, "reserved-memory"))
+		keep_first(&found.reserved_memory, where);
+	else if ((!strcmp(name, "memory") || !strncmp(name, "memory@", strlen("memory@"))) &&
+		 found.nr_memory < MAX_MEMORY_BANKS)
+		found.memory[found.nr_memory++] = where;
+}
+
+static bool is(const void *fdt, struct fdt_node where, const char *const *names, size_t count)
+{
+	return fdt_util_is_compatible(fdt, where.node, names, count);
+}
+
+static void find_by_compatible(const void *fdt, struct fdt_node where)
+{
+	if (!fdt_getprop(fdt, where.node, "compatible", NULL) ||
+	    !fdt_util_is_enabled(fdt, where.node))
+		return;
+	if (is(fdt, where, pl011_names, ARRAY_SIZE(pl011_names)) ||
+	    is(fdt, where, ns16550_names, ARRAY_SIZE(ns16550_names))) {
+		if (found.nr_uarts < MAX_UARTS)
+			found.uarts[found.nr_uarts++] = where;
+	} else if (is(fdt, where, psci_names, ARRAY_SIZE(psci_names))) {
+		keep_first(&found.psci, where);
+	} else if (is(fdt, where, gicv3_names, ARRAY_SIZE(gicv3_names))) {
+		keep_first(&found.gicv3, where);
+	} else if (is(fdt, where, gicv2_names, ARRAY_SIZE(gicv2_names))) {
+		keep_first(&found.gicv2, where);
+	} else if (is(fdt, where, timer_names, ARRAY_SIZE(timer_names))) {
+		keep_first(&found.timer, where);
+	}
+}
+
+static void find_nodes(const void *fdt)
+{
+	static const struct fdt_node none = { -1, -1 };
+	int parents[MAX_DEPTH] = { 0 };
+	int depth = 0;
+
+	found.chosen = found.cpus = found.reserved_memory = none;
+	found.psci = found.gicv2 = found.gicv3 = found.timer = none;
+	for (int node = fdt_next_node(fdt, 0, &depth); node >= 0 && depth > 0;
+	     node = fdt_next_node(fdt, node, &depth)) {
+		struct fdt_node where = { node, 0 };
+
+		if (depth >= MAX_DEPTH)
+			continue;
+		parents[depth] = node;
+		where.parent = parents[depth - 1];
+		if (depth == 1)
+			find_by_name(fdt, where);
+		find_by_compatible(fdt, where);
+	}
+}
+
+/* ---- console --------------------------------------------------------------------------------- */
+
+static bool read_uart(struct machine *m, struct fdt_node where)
 {
 	static const char *const sbsa[] = { "arm,sbsa-uart" };
 	const void *fdt = m->fdt;
 
-	if (fdt_util_is_compatible(fdt, node, pl011_names, ARRAY_SIZE(pl011_names)))
-		m->uart = UART_PL011;
-	else if (fdt_util_is_compatible(fdt, node, ns16550_names, ARRAY_SIZE(ns16550_names)))
-		m->uart = UART_16550;
-	else
+	if (fdt_util_reg(fdt, where, 0, &m->uart_registers))
 		return false;
-	if (fdt_util_reg(fdt, node, "reg", 0, &m->uart_registers)) {
-		m->uart = UART_NONE;
-		return false;
-	}
-	m->uart_is_sbsa = fdt_util_is_compatible(fdt, node, sbsa, ARRAY_SIZE(sbsa));
-	m->uart_registers.base += fdt_util_number(fdt, node, "reg-offset", 0);
-	m->uart_reg_shift = fdt_util_number(fdt, node, "reg-shift", 0);
-	m->uart_reg_io_width = fdt_util_number(fdt, node, "reg-io-width", 1);
+	m->uart = is(fdt, where, pl011_names, ARRAY_SIZE(pl011_names)) ? UART_PL011 : UART_16550;
+	m->uart_is_sbsa = is(fdt, where, sbsa, ARRAY_SIZE(sbsa));
+	m->uart_registers.base += fdt_util_number(fdt, where.node, "reg-offset", 0);
+	m->uart_reg_shift = fdt_util_number(fdt, where.node, "reg-shift", 0);
+	m->uart_reg_io_width = fdt_util_number(fdt, where.node, "reg-io-width", 1);
 	return true;
 }
 
 /* "serial0:115200n8", "/pl011@9000000": what follows the colon is the line's speed. */
 static int stdout_node(const void *fdt)
 {
-	int chosen = fdt_path_offset(fdt, "/chosen");
 	const char *path, *colon;
 
-	if (chosen < 0)
+	if (found.chosen.node < 0)
 		return -1;
-	path = fdt_util_string(fdt, chosen, "stdout-path", 0);
+	path = fdt_util_string(fdt, found.chosen.node, "stdout-path", 0);
 	if (!path)
-		path = fdt_util_string(fdt, chosen, "linux,stdout-path", 0);
+		path = fdt_util_string(fdt, found.chosen.node, "linux,stdout-path", 0);
 	if (!path)
 		return -1;
 	colon = strchr(path, ':');
 	return fdt_path_offset_namelen(fdt, path, colon ? colon - path : (int)strlen(path));
 }
 
+/* The UART that stdout-path names, else the first one that can be used. */
 bool devicetree_find_console(const void *fdt)
 {
 	struct machine *m = &the_machine;
@@ -79,40 +166,36 @@ bool devicetree_find_console(const void *fdt)
 	if (fdt_check_header(fdt) || fdt_totalsize(fdt) > FDT_MAX_SIZE)
 		return false;
 	m->fdt = fdt;
+	find_nodes(fdt);
 	node = stdout_node(fdt);
-	if (node >= 0 && read_uart(m, node))
-		return true;
-	node = fdt_util_next_compatible(fdt, -1, pl011_names, ARRAY_SIZE(pl011_names));
-	if (node < 0 || !read_uart(m, node)) {
-		node = fdt_util_next_compatible(fdt, -1, ns16550_names, ARRAY_SIZE(ns16550_names));
-		if (node >= 0)
-			read_uart(m, node);
+	for (int i = 0; i < found.nr_uarts; i++) {
+		if (found.uarts[i].node == node && read_uart(m, found.uarts[i]))
+			return true;
+	}
+	for (int i = 0; i < found.nr_uarts; i++) {
+		if (read_uart(m, found.uarts[i]))
+			return true;
 	}
 	return true;
 }
 
 const char *devicetree_bootargs(void)
 {
-	const void *fdt = the_machine.fdt;
-	int chosen = fdt_path_offset(fdt, "/chosen");
 	const char *bootargs = NULL;
 
-	if (chosen >= 0)
-		bootargs = fdt_util_string(fdt, chosen, "bootargs", 0);
+	if (found.chosen.node >= 0)
+		bootargs = fdt_util_string(the_machine.fdt, found.chosen.node, "bootargs", 0);
 	return bootargs ? bootargs : "";
 }
 
-/* ---- memory ------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void read_memory(struct machine *m)
 {
-	int node = -1;
-
-	while ((node = fdt_node_offset_by_prop_value(m->fdt, node, "device_type", "memory",
-						     sizeof("memory"))) >= 0) {
+	for (int i = 0; i < found.nr_memory; i++) {
 		struct address_range range;
 
-		for (int i = 0; !fdt_util_reg(m->fdt, node, "reg", i, &range); i++) {
+		for (int k = 0; !fdt_util_reg(m->fdt, found.memory[i], k, &range); k++) {
 			if (!range.size)
 				continue;
 			if (m->nr_memory == MAX_MEMORY_BANKS)
@@ -123,12 +206,12 @@ static void read_memory(struct machine *m)
 		}
 	}
 	if (!m->nr_memory)
-		panic("devicetree: no node with device_type \"memory\" and a reg");
+		panic("devicetree: no node /memory with a reg");
 }
 
 static void read_initrd(struct machine *m)
 {
-	int chosen = fdt_path_offset(m->fdt, "/chosen");
+	int chosen = found.chosen.node;
 	u64 end;
 
 	if (chosen < 0)
@@ -138,72 +221,25 @@ static void read_initrd(struct machine *m)
 	m->initrd.size = end > m->initrd.base ? end - m->initrd.base : 0;
 }
 
-/* Calls fn for everything that lies in RAM and is not free. */
-static void for_each_reserved(void (*fn)(struct address_range reserved, void *arg), void *arg)
+void devicetree_for_each_reserved(void (*fn)(struct address_range reserved, void *arg), void *arg)
 {
 	const void *fdt = the_machine.fdt;
 	struct address_range range;
-	int parent, node;
+	int node;
 
-	fn((struct address_range){ (u64)_start, _end - _start }, arg);
-	fn((struct address_range){ (u64)fdt, fdt_totalsize(fdt) }, arg);
-	fn(the_machine.initrd, arg);
 	for (int i = 0; i < fdt_num_mem_rsv(fdt); i++) {
 		if (!fdt_get_mem_rsv(fdt, i, &range.base, &range.size))
 			fn(range, arg);
 	}
-	parent = fdt_path_offset(fdt, "/reserved-memory");
-	if (parent < 0)
+	if (found.reserved_memory.node < 0)
 		return;
-	fdt_for_each_subnode(node, fdt, parent)
+	fdt_for_each_subnode(node, fdt, found.reserved_memory.node)
 	{
-		for (int i = 0; !fdt_util_reg(fdt, node, "reg", i, &range); i++)
+		struct fdt_node where = { node, found.reserved_memory.node };
+
+		for (int i = 0; !fdt_util_reg(fdt, where, i, &range); i++)
 			fn(range, arg);
 	}
-}
-
-struct cut {
-	u64 at;	 /* the first address in question */
-	u64 end; /* where the free piece that begins there ends */
-};
-
-/* Moves cut->at behind a reservation that covers it, and cut->end before one that follows. */
-static void cut_reserved(struct address_range reserved, void *arg)
-{
-	struct cut *cut = arg;
-	u64 end = reserved.base + reserved.size;
-
-	if (!reserved.size)
-		return;
-	if (reserved.base <= cut->at && cut->at < end)
-		cut->at = end;
-	else if (reserved.base > cut->at && reserved.base < cut->end)
-		cut->end = reserved.base;
-}
-
-struct address_range devicetree_free_memory(void)
-{
-	const struct machine *m = &the_machine;
-	struct address_range best = { 0 };
-
-	for (int i = 0; i < m->nr_memory; i++) {
-		u64 at = ALIGN_UP(m->memory[i].base, MMU_BLOCK_SIZE);
-		u64 bank_end = ALIGN_DOWN(m->memory[i].base + m->memory[i].size, MMU_BLOCK_SIZE);
-
-		while (at < bank_end) {
-			struct cut cut = { at, bank_end };
-
-			for_each_reserved(cut_reserved, &cut);
-			if (cut.at != at) { /* was reserved; look again from behind it */
-				at = cut.at;
-				continue;
-			}
-			if (cut.end - at > best.size)
-				best = (struct address_range){ at, cut.end - at };
-			at = cut.end;
-		}
-	}
-	return best;
 }
 
 /* ---- CPUs and PSCI ----------------------------------------------------------------------- */
@@ -212,7 +248,7 @@ struct address_range devicetree_free_memory(void)
 static void read_cpus(struct machine *m)
 {
 	u64 own = mpidr_el1() & MPIDR_AFFINITY_MASK;
-	int cpus = fdt_path_offset(m->fdt, "/cpus");
+	int cpus = found.cpus.node;
 	bool own_named = false;
 	int node;
 
@@ -240,8 +276,7 @@ static void read_cpus(struct machine *m)
 static void read_psci(struct machine *m)
 {
 	static const char *const modern[] = { "arm,psci-0.2", "arm,psci-1.0" };
-	static const char *const any[] = { "arm,psci", "arm,psci-0.2", "arm,psci-1.0" };
-	int node = fdt_util_next_compatible(m->fdt, -1, any, ARRAY_SIZE(any));
+	int node = found.psci.node;
 	const char *method;
 
 	if (node < 0)
@@ -265,64 +300,47 @@ static void read_psci(struct machine *m)
 
 /* ---- interrupts -------------------------------------------------------------------------- */
 
-static const char *const gicv2_names[] = {
-	"arm,cortex-a15-gic", "arm,gic-400",	"arm,cortex-a7-gic",
-	"arm,cortex-a9-gic",  "qcom,msm-qgic2",
-};
-static const char *const gicv3_names[] = { "arm,gic-v3" };
-
-static int read_gicv3(struct machine *m, int node)
+static int read_gicv3(struct machine *m)
 {
-	u64 regions = fdt_util_number(m->fdt, node, "#redistributor-regions", 1);
+	u64 regions = fdt_util_number(m->fdt, found.gicv3.node, "#redistributor-regions", 1);
 
 	if (regions > MAX_REDISTRIBUTORS)
 		panic("devicetree: %lu redistributor regions; raise MAX_REDISTRIBUTORS in "
 		      "lib/arm64/arch/devicetree.h",
 		      regions);
 	for (u64 i = 0; i < regions; i++) {
-		if (fdt_util_reg(m->fdt, node, "reg", 1 + i, &m->gic_redistributors[i]))
+		if (fdt_util_reg(m->fdt, found.gicv3, 1 + i, &m->gic_redistributors[i]))
 			return -1;
 	}
 	m->nr_gic_redistributors = regions;
-	m->gic_redistributor_stride = fdt_util_number(m->fdt, node, "redistributor-stride", 0);
-	return fdt_util_reg(m->fdt, node, "reg", 0, &m->gic_distributor);
+	m->gic_redistributor_stride =
+		fdt_util_number(m->fdt, found.gicv3.node, "redistributor-stride", 0);
+	return fdt_util_reg(m->fdt, found.gicv3, 0, &m->gic_distributor);
+}
+
+static int read_gicv2(struct machine *m)
+{
+	return fdt_util_reg(m->fdt, found.gicv2, 0, &m->gic_distributor) ||
+	       fdt_util_reg(m->fdt, found.gicv2, 1, &m->gic_cpu_interface);
 }
 
 static void read_gic(struct machine *m)
 {
-	int node = fdt_util_next_compatible(m->fdt, -1, gicv3_names, ARRAY_SIZE(gicv3_names));
 	int err;
 
-	if (node >= 0) {
+	if (found.gicv3.node >= 0) {
 		m->gic_version = 3;
-		err = read_gicv3(m, node);
-	} else {
-		node = fdt_util_next_compatible(m->fdt, -1, gicv2_names, ARRAY_SIZE(gicv2_names));
-		if (node < 0)
-			return;
+		err = read_gicv3(m);
+	} else if (found.gicv2.node >= 0) {
 		m->gic_version = 2;
-		err = fdt_util_reg(m->fdt, node, "reg", 0, &m->gic_distributor) ||
-		      fdt_util_reg(m->fdt, node, "reg", 1, &m->gic_cpu_interface);
+		err = read_gicv2(m);
+	} else {
+		panic("devicetree: no GICv2 or GICv3 (arm,gic-v3, arm,cortex-a15-gic, "
+		      "arm,gic-400)");
 	}
 	if (err)
 		panic("devicetree: the GICv%d's reg lacks an address or is out of its bus's ranges",
 		      m->gic_version);
-}
-
-/* The number of cells that one interrupt of this node takes. */
-static u32 interrupt_cells(const void *fdt, int node)
-{
-	u32 phandle, cells = 3;
-
-	for (int at = node; at >= 0; at = fdt_parent_offset(fdt, at)) {
-		if (fdt_util_cell(fdt, at, "interrupt-parent", 0, &phandle))
-			continue;
-		at = fdt_node_offset_by_phandle(fdt, phandle);
-		if (at >= 0)
-			fdt_util_cell(fdt, at, "#interrupt-cells", 0, &cells);
-		break;
-	}
-	return cells;
 }
 
 static void read_timer_interrupt(struct machine *m, int node, u32 cells, int index,
@@ -343,19 +361,19 @@ static void read_timer_interrupt(struct machine *m, int node, u32 cells, int ind
 
 static void read_timer(struct machine *m)
 {
-	static const char *const timer_names[] = { "arm,armv8-timer", "arm,armv7-timer" };
 	static const char *const interrupt_names[NR_TIMER_IRQS] = { "sec-phys", "phys", "virt",
 								    "hyp-phys", "hyp-virt" };
-	int node = fdt_util_next_compatible(m->fdt, -1, timer_names, ARRAY_SIZE(timer_names));
+	int gic = m->gic_version == 3 ? found.gicv3.node : found.gicv2.node;
+	int node = found.timer.node;
 	bool named;
-	u32 cells;
+	u64 cells;
 
 	if (node < 0)
 		panic("devicetree: no arm,armv8-timer");
 	m->timer_clock_hz = fdt_util_number(m->fdt, node, "clock-frequency", 0);
-	cells = interrupt_cells(m->fdt, node);
+	cells = fdt_util_number(m->fdt, gic, "#interrupt-cells", 3);
 	if (cells < 3)
-		panic("devicetree: the timer's interrupts have %u cells, a GIC's have 3", cells);
+		panic("devicetree: the timer's interrupts have %lu cells, a GIC's have 3", cells);
 	named = fdt_getprop(m->fdt, node, "interrupt-names", NULL);
 	for (int i = 0; i < NR_TIMER_IRQS; i++) {
 		int index = i;

@@ -67,17 +67,15 @@ static int translate(const void *fdt, int bus, u64 *address)
 	return bus == 0 ? 0 : -1;
 }
 
-int fdt_util_reg(const void *fdt, int node, const char *property, int index,
-		 struct address_range *range)
+int fdt_util_reg(const void *fdt, struct fdt_node where, int index, struct address_range *range)
 {
-	int bus = fdt_parent_offset(fdt, node);
 	int address_cells, size_cells, entry, len;
-	const u8 *reg = fdt_getprop(fdt, node, property, &len);
+	const u8 *reg = fdt_getprop(fdt, where.node, "reg", &len);
 
-	if (bus < 0 || !reg)
+	if (!reg)
 		return -1;
-	address_cells = fdt_address_cells(fdt, bus);
-	size_cells = fdt_size_cells(fdt, bus);
+	address_cells = fdt_address_cells(fdt, where.parent);
+	size_cells = fdt_size_cells(fdt, where.parent);
 	if (address_cells < 1 || size_cells < 0)
 		return -1;
 	entry = (address_cells + size_cells) * CELL_SIZE;
@@ -87,7 +85,7 @@ int fdt_util_reg(const void *fdt, int node, const char *property, int index,
 	if (!read_cells(reg, address_cells, &range->base) ||
 	    !read_cells(reg + address_cells * CELL_SIZE, size_cells, &range->size))
 		return -1;
-	return translate(fdt, bus, &range->base);
+	return translate(fdt, where.parent, &range->base);
 }
 
 u64 fdt_util_number(const void *fdt, int node, const char *property, u64 fallback)
@@ -133,20 +131,9 @@ bool fdt_util_is_compatible(const void *fdt, int node, const char *const *names,
 	return false;
 }
 
-static bool is_disabled(const void *fdt, int node)
+bool fdt_util_is_enabled(const void *fdt, int node)
 {
 	const char *status = fdt_util_string(fdt, node, "status", 0);
 
-	return status && strcmp(status, "okay") && strcmp(status, "ok");
-}
-
-int fdt_util_next_compatible(const void *fdt, int after, const char *const *names, size_t count)
-{
-	int node = after;
-
-	while ((node = fdt_next_node(fdt, node, NULL)) >= 0) {
-		if (fdt_util_is_compatible(fdt, node, names, count) && !is_disabled(fdt, node))
-			return node;
-	}
-	return -1;
+	return !status || !strcmp(status, "okay") || !strcmp(status, "ok");
 }

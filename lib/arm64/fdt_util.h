@@ -11,9 +11,14 @@
 #include "types.h"
 #include <arch/devicetree.h>
 
-/* The index-th entry of the node's reg (or another property of the same form). */
-int fdt_util_reg(const void *fdt, int node, const char *property, int index,
-		 struct address_range *range);
+/* A node and the one that it is in; node is negative where there is none. */
+struct fdt_node {
+	int node;
+	int parent;
+};
+
+/* The index-th entry of the node's reg. */
+int fdt_util_reg(const void *fdt, struct fdt_node where, int index, struct address_range *range);
 
 /* A property of one or two cells. */
 u64 fdt_util_number(const void *fdt, int node, const char *property, u64 fallback);
@@ -27,7 +32,7 @@ const char *fdt_util_string(const void *fdt, int node, const char *property, int
 /* Whether "compatible" has one of these strings. */
 bool fdt_util_is_compatible(const void *fdt, int node, const char *const *names, size_t count);
 
-/* The next node after "after" (-1: the first) that has one of them and is not disabled. */
-int fdt_util_next_compatible(const void *fdt, int after, const char *const *names, size_t count);
+/* Whether it has no status, or one that says okay. */
+bool fdt_util_is_enabled(const void *fdt, int node);
 
 #endif

@@ -75,22 +75,6 @@ static void choose_level(void)
 		el2_drop();
 }
 
-/* All RAM, and the largest free piece of it for the allocator. */
-static void memory_init(void)
-{
-	const struct machine *m = machine();
-	struct address_range free;
-
-	for (int i = 0; i < m->nr_memory; i++)
-		mmu_map_memory(m->memory[i].base, m->memory[i].size);
-	free = devicetree_free_memory();
-	if (!free.size)
-		panic("devicetree: no free 2 MiB block of memory beside the image; give the "
-		      "machine "
-		      "more memory");
-	alloc_init(free.base, free.base + free.size);
-}
-
 /*
  * The order matters: without a devicetree there is no console to complain on; with a console, every
  * later step can say what is wrong.

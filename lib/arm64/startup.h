@@ -84,6 +84,7 @@ NORETURN void secondary_start_c(uintptr_t percpu);
 void exception_init_cpu(void);
 void percpu_init_boot(void);
 void clock_init(void);
+void memory_init(void);
 
 #endif
 #endif

@@ -84,10 +84,7 @@ const char *devicetree_bootargs(void);
 /* All the rest; ends the image where it finds no sense in it. */
 void devicetree_read(void);
 
-/*
- * Free for the allocator: the largest piece of RAM that neither the image, the devicetree, an
- * initrd nor a reservation takes. size 0 where there is none.
- */
-struct address_range devicetree_free_memory(void);
+/* Calls fn for what the reservation block and /reserved-memory take of RAM. */
+void devicetree_for_each_reserved(void (*fn)(struct address_range reserved, void *arg), void *arg);
 
 #endif
