@@ -80,4 +80,7 @@ extern int unit_cpu_silent;    /* this one starts and never comes up; 0 for none
 extern u32 unit_kicks_to_lose; /* so many kicks have no effect */
 extern u32 unit_kicks;	       /* how many there were */
 
+/* Waits until the CPU, which has nothing to do, is asleep. */
+void unit_wait_asleep(int cpu);
+
 #endif

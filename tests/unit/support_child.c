@@ -18,9 +18,13 @@ static int output_fd = -1;
 
 static void hand_over(int status)
 {
+	static int begun;
 	const char *text = console_captured();
 	size_t len = strlen(text);
 
+	/* Two CPUs may stop at once: the first ends both. */
+	while (__atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL))
+		pause();
 	while (len) {
 		ssize_t n = write(output_fd, text, len);
 

@@ -3,6 +3,7 @@
  * CPUs that are threads. A sleeping CPU waits on a condition variable, and a kick can be lost.
  */
 #include <pthread.h>
+#include <sched.h>
 
 #include "support.h"
 
@@ -13,6 +14,7 @@ static __thread int id;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t kicked = PTHREAD_COND_INITIALIZER;
 static u32 pending[MAX_CPUS];
+static bool asleep[MAX_CPUS];
 
 int smp_id(void)
 {
@@ -61,8 +63,22 @@ void arch_smp_idle(const u32 *work)
 	if (__atomic_load_n(work, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&mutex);
+	asleep[id] = true;
 	while (!pending[id])
 		pthread_cond_wait(&kicked, &mutex);
+	asleep[id] = false;
 	pending[id] = 0;
 	pthread_mutex_unlock(&mutex);
+}
+
+void unit_wait_asleep(int cpu)
+{
+	bool is_asleep;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&mutex);
+		is_asleep = asleep[cpu] && !pending[cpu];
+		pthread_mutex_unlock(&mutex);
+	} while (!is_asleep);
 }
