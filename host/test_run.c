@@ -103,6 +103,14 @@ static void kill_machine(struct test_run *r)
 	r->machine = NULL;
 }
 
+static void remove_limits(struct test_run *r)
+{
+	loop_remove(r->spec.loop, r->limit);
+	loop_remove(r->spec.loop, r->panic_limit);
+	r->limit = NULL;
+	r->panic_limit = NULL;
+}
+
 /* why: what became of the guest, or NULL; see guest_output_finish(). */
 static void finish(struct test_run *r, const char *why)
 {
@@ -111,8 +119,7 @@ static void finish(struct test_run *r, const char *why)
 	if (r->finished)
 		return;
 	r->finished = true;
-	loop_remove(r->spec.loop, r->limit);
-	loop_remove(r->spec.loop, r->panic_limit);
+	remove_limits(r);
 	if (r->machine)
 		take_stderr(r);
 	result->duration_ns = (r->end_ns ? r->end_ns : now_ns()) - r->start_ns;
@@ -338,8 +345,7 @@ void test_run_free(struct test_run *r)
 {
 	if (!r)
 		return;
-	loop_remove(r->spec.loop, r->limit);
-	loop_remove(r->spec.loop, r->panic_limit);
+	remove_limits(r);
 	kill_machine(r);
 	host_calls_free(r->calls);
 	guest_output_free(r->output);
