@@ -5,13 +5,13 @@
 #include "countertest.h"
 #include "libcflat.h"
 
-#define READS_DEFAULT	   100000
-#define HANDOVERS_DEFAULT  100000
-#define BRACKETS_MIN	   1000
-#define READS_PER_LOOK	   256 /* reads between two looks at the budget */
-#define POLLS_BEFORE_SLEEP 1000
-#define KICK_AGAIN_NS	   NSEC_PER_MSEC
-#define RELEASE_NS	   (10 * NSEC_PER_SEC)
+#define READS_DEFAULT	  100000
+#define HANDOVERS_DEFAULT 100000
+#define BRACKETS_MIN	  1000
+#define READS_PER_LOOK	  256		       /* reads between two looks at the budget */
+#define PATIENCE_NS	  (20 * NSEC_PER_USEC) /* spins so long before it sleeps */
+#define KICK_AGAIN_NS	  NSEC_PER_MSEC
+#define RELEASE_NS	  (10 * NSEC_PER_SEC)
 
 /* b - a, negative where b is behind, for counters of fewer than 64 bits too. */
 static s64 difference(const struct counter_ops *counter, u64 a, u64 b)
@@ -191,10 +191,10 @@ static bool handover_watch(struct handover *h, struct spin_bound *bound, struct 
 /* true, with the number of the turn, when it is this CPU's; false when all is over. */
 static bool handover_wait(struct handover *h, u32 self, struct spin_bound *bound, u64 *turn)
 {
-	struct spin_bound kick;
-	u32 polls = 0;
+	struct spin_bound kick, patience;
 
 	spin_start(&kick, KICK_AGAIN_NS);
+	spin_start(&patience, PATIENCE_NS);
 	for (;;) {
 		*turn = __atomic_load_n(&h->turn, __ATOMIC_ACQUIRE);
 		if (handover_over(h, *turn))
@@ -203,9 +203,8 @@ static bool handover_wait(struct handover *h, u32 self, struct spin_bound *bound
 			return true;
 		if (self == 0 && !handover_watch(h, bound, &kick))
 			return false;
-		if (self != 0 && ++polls >= POLLS_BEFORE_SLEEP)
+		if (self != 0 && !spin_poll(&patience))
 			handover_sleep(h, self);
-		cpu_relax();
 	}
 }
 
