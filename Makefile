@@ -36,7 +36,7 @@ image_flags := $(warnings) -O2 -g -ffreestanding -nostdinc -fno-omit-frame-point
 image_flags_x86_64 := -m64 -march=x86-64 -mno-red-zone -mgeneral-regs-only -fno-pic -fno-pie \
 	-mstack-protector-guard=global -fcf-protection=none -Ilib/x86
 image_flags_arm64 := -march=armv8-a -mgeneral-regs-only -mno-outline-atomics -mstrict-align \
-	-fpie -fvisibility=hidden -Ilib/arm64 -Ibuild/include/libfdt
+	-mno-omit-leaf-frame-pointer -fpie -fvisibility=hidden -Ilib/arm64 -Ibuild/include/libfdt
 image_link := -nostdlib -static -Wl,--build-id=none -Wl,-z,noexecstack -Wl,--gc-sections \
 	-Wl,-z,max-page-size=4096 -Wl,--no-warn-rwx-segments
 image_link_x86_64 := -no-pie -Wl,-T,lib/x86/image.lds
