@@ -133,6 +133,7 @@ struct handover {
 	u32 awake[MAX_CPUS]; /* 0: asleep, or about to be */
 	u32 left;	     /* CPUs that are through, CPU 0 not counted */
 	u64 last __attribute__((aligned(64)));
+	u64 smallest_step[MAX_CPUS]; /* by the CPU that took over */
 	u64 largest_step;
 	u64 backwards;
 	u64 largest_backwards;
@@ -219,8 +220,10 @@ static void handover_note(struct handover *h, u32 self, u64 turn, u64 now)
 			h->backwards_to = self;
 		}
 	}
-	if (turn > 0 && step > 0)
+	if (turn > 0 && step >= 0) {
+		h->smallest_step[self] = MIN(h->smallest_step[self], (u64)step);
 		h->largest_step = MAX(h->largest_step, (u64)step);
+	}
 	h->last = now;
 }
 
@@ -261,6 +264,22 @@ static void handover_on_cpu(void *arg)
 		__atomic_fetch_add(&h->left, 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * How far two of the CPUs may be apart unseen. A step from CPU a to CPU b is the time that passed
+ * plus b's lead, so b leads by no more than the smallest such step, and along the ring by no more
+ * than the sum of them. The longest way is all but one of the ring's parts.
+ */
+static u64 handover_blind_ticks(const struct handover *h)
+{
+	u64 sum = 0, smallest = UINT64_MAX;
+
+	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
+		sum += h->smallest_step[cpu];
+		smallest = MIN(smallest, h->smallest_step[cpu]);
+	}
+	return sum - smallest;
+}
+
 void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
 {
 	struct handover *h;
@@ -274,8 +293,10 @@ void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
 	h->cpus = cpus;
 	h->limit = args_u64("handovers", HANDOVERS_DEFAULT);
 	h->budget_ns = report_budget_ns();
-	for (int cpu = 0; cpu < cpus; cpu++)
+	for (int cpu = 0; cpu < cpus; cpu++) {
 		h->awake[cpu] = 1;
+		h->smallest_step[cpu] = UINT64_MAX;
+	}
 	smp_barrier_init(&h->barrier, cpus);
 	on_first_cpus(cpus, handover_on_cpu, h);
 	report_info("%s: %lu hand-overs between %d CPUs%s; largest step forward %lu ticks (%lu ns)",
@@ -286,6 +307,10 @@ void counter_check_cross_cpu(const struct counter_ops *counter, int cpus)
 			     h->budget_ns / NSEC_PER_MSEC);
 		return;
 	}
+	if (!h->backwards)
+		report_info("no two CPUs' %s are further apart than %lu ticks (%lu ns)",
+			    counter->name, handover_blind_ticks(h),
+			    step_ns(counter, handover_blind_ticks(h)));
 	report_expect(!h->backwards,
 		      "%s was behind another CPU's in %lu of %lu hand-overs, by up to %lu ticks "
 		      "(%lu ns), then on CPU %u",
