@@ -14,6 +14,7 @@
 #include "environment.h"
 #include "expected.h"
 #include "image.h"
+#include "kernel_mode.h"
 #include "options.h"
 #include "progress.h"
 #include "results.h"
@@ -39,6 +40,7 @@ struct run {
 	struct selection selection;
 	struct expectations expectations;
 	struct target targets[ARCH_COUNT];
+	struct kernel_host hosts[ARCH_COUNT]; /* kernel mode's */
 	bool archs[ARCH_COUNT];
 	struct results *results;
 	struct progress *progress;
@@ -61,21 +63,47 @@ static int complain(const char *fmt, ...)
 
 /* ---- architectures and targets ---------------------------------------------------------------- */
 
+static bool archs_were_named(const struct run *run)
+{
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->options.archs[arch])
+			return true;
+	}
+	return false;
+}
+
+/* KVM runs guests of the host's own architecture: with KVM asked for, "all" are these. */
+static bool is_meant(const struct run *run, int arch)
+{
+	const struct options *o = &run->options;
+	bool kvm = o->accel == ACCEL_KVM || !strcmp(o->vmm, vmm_kind_name(VMM_KVM));
+
+	return !kvm || arch == (int)arch_native();
+}
+
 /* Those that were asked for; else all that were built. */
 static int choose_archs(struct run *run)
 {
-	bool asked = false, any = false;
+	bool named = archs_were_named(run), any = false;
+	enum arch kernel_arch;
+	struct error err;
 
-	for (int arch = 0; arch < ARCH_COUNT; arch++)
-		asked |= run->options.archs[arch];
+	/* A kernel that is a file is of one architecture. */
+	if (run->options.kernel && !named) {
+		named = kernel_image_arch(run->options.kernel, &kernel_arch, &err);
+		if (named)
+			run->options.archs[kernel_arch] = true;
+		else if (*err.text)
+			return complain("%s", err.text);
+	}
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		bool built = image_dir_exists(run->options.images, arch);
 
-		if (asked && run->options.archs[arch] && !built)
+		if (run->options.archs[arch] && !built)
 			return complain("no images for %s in %s: ./configure says what is missing "
 					"to build them",
 					arch_to_name(arch), run->options.images);
-		run->archs[arch] = asked ? run->options.archs[arch] : built;
+		run->archs[arch] = named ? run->options.archs[arch] : built && is_meant(run, arch);
 		any |= run->archs[arch];
 	}
 	return any ? EXIT_EXPECTED
@@ -92,33 +120,51 @@ static bool has_tests(const struct run *run, int arch)
 	return false;
 }
 
+static void complain_of_target(const struct run *run, const struct target *t)
+{
+	bool told = run->options.accel != ACCEL_AUTO;
+
+	complain("%s cannot run %s guests%s%s: %s", t->vmm_path, arch_to_name(t->arch),
+		 told ? " under " : "", told ? accel_to_name(run->options.accel) : "",
+		 t->accel_reason);
+}
+
 /*
  * Asks the VMMs. Where none can run anything, there is no run; where one cannot, its tests are
  * errors.
  */
 static int choose_targets(struct run *run)
 {
-	struct target *unusable = NULL;
 	bool any = false;
 
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
-		struct target *t = &run->targets[arch];
-
 		run->archs[arch] = has_tests(run, arch);
 		if (!run->archs[arch])
 			continue;
-		target_choose(t, arch, &run->options);
-		any |= t->usable;
-		if (!t->usable)
-			unusable = t;
+		target_choose(&run->targets[arch], arch, &run->options);
+		any |= run->targets[arch].usable;
 	}
 	if (any)
 		return EXIT_EXPECTED;
-	return complain("%s cannot run %s guests%s%s: %s", unusable->vmm_path,
-			arch_to_name(unusable->arch),
-			run->options.accel == ACCEL_AUTO ? "" : " under ",
-			run->options.accel == ACCEL_AUTO ? "" : accel_to_name(run->options.accel),
-			unusable->accel_reason);
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->archs[arch])
+			complain_of_target(run, &run->targets[arch]);
+	}
+	return EXIT_NO_RUN;
+}
+
+/* The same for kernel mode: a kernel that cannot be had is no run at all. */
+static int choose_hosts(struct run *run)
+{
+	struct error err;
+
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		run->archs[arch] = has_tests(run, arch);
+		if (run->archs[arch] && kernel_host_prepare(&run->hosts[arch], arch, &run->options,
+							    &run->selection, &err))
+			return complain("%s", err.text);
+	}
+	return EXIT_EXPECTED;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
@@ -130,7 +176,9 @@ static void begin_results(struct run *run, size_t planned)
 
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (run->archs[arch])
-			targets[count++] = target_for_results(&run->targets[arch]);
+			targets[count++] = run->options.kernel
+						   ? kernel_host_target(&run->hosts[arch])
+						   : target_for_results(&run->targets[arch]);
 	}
 	results_begin(run->results, environment_collect(), run->argc, run->argv, targets, count,
 		      planned);
@@ -152,7 +200,7 @@ static int finish_results(struct run *run, int signo, bool failed)
 		fflush(stdout);
 	}
 	if (signo)
-		complain("interrupted by %s: the tests that had ended are in %s", strsignal(signo),
+		complain("interrupted (%s): the tests that had ended are in %s", strsignal(signo),
 			 results_dir(run->results));
 	progress_totals(run->progress, &totals);
 	if (signo || failed)
@@ -188,15 +236,39 @@ static int run_tests(struct run *run)
 	return finish_results(run, signo, failed);
 }
 
+static int run_in_kernels(struct run *run)
+{
+	struct kernel_mode_spec spec = {
+		.options = &run->options,
+		.selection = &run->selection,
+		.hosts = run->hosts,
+		.results = run->results,
+		.run_start_ns = run->start_ns,
+	};
+	size_t planned = run->selection.count * run->options.repeat;
+	struct error err;
+	bool failed;
+	int signo;
+
+	begin_results(run, planned);
+	run->progress = progress_new(&run->options, results_dir(run->results), planned);
+	spec.progress = run->progress;
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->archs[arch])
+			kernel_host_show(&run->hosts[arch], run->progress);
+	}
+	failed = kernel_mode_run(&spec, &signo, &err);
+	if (failed)
+		complain("%s", err.text);
+	return finish_results(run, signo, failed);
+}
+
 static int list_tests(struct run *run)
 {
-	bool asked = false;
 	struct error err;
 
 	for (int arch = 0; arch < ARCH_COUNT; arch++)
-		asked |= run->options.archs[arch];
-	for (int arch = 0; arch < ARCH_COUNT; arch++)
-		run->archs[arch] = !asked || run->options.archs[arch];
+		run->archs[arch] = !archs_were_named(run) || run->options.archs[arch];
 	if (select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
 		return complain("%s", err.text);
 	selection_print(&run->selection, stdout);
@@ -221,13 +293,13 @@ static int main_run(struct run *run)
 		return complain("%s", err.text);
 	if (expected_load(run->options.expected, &run->expectations))
 		return EXIT_NO_RUN;
-	status = choose_targets(run);
+	status = run->options.kernel ? choose_hosts(run) : choose_targets(run);
 	if (status)
 		return status;
 	run->results = results_open(run->options.out_dir, run->start_ns, &err);
 	if (!run->results)
 		return complain("%s", err.text);
-	return run_tests(run);
+	return run->options.kernel ? run_in_kernels(run) : run_tests(run);
 }
 
 static void run_free(struct run *run)
@@ -236,6 +308,8 @@ static void run_free(struct run *run)
 	results_free(run->results);
 	for (int arch = 0; arch < ARCH_COUNT; arch++)
 		target_free(&run->targets[arch]);
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		kernel_host_free(&run->hosts[arch]);
 	expected_free(&run->expectations);
 	selection_free(&run->selection);
 	config_free(&run->config);

@@ -62,17 +62,31 @@ static void load_module(const char *path)
 	close(fd);
 }
 
+/* KVM has a module for each vendor's extension, and only one of them can be loaded. */
+static bool is_for_this_cpu(const char *module, const char *cpuinfo)
+{
+	if (strstr(module, "kvm-intel"))
+		return strstr(cpuinfo, " vmx");
+	if (strstr(module, "kvm-amd"))
+		return strstr(cpuinfo, " svm");
+	return true;
+}
+
 static void load_modules(void)
 {
 	size_t size;
 	char *list = read_whole(PID1_MODULES_FILE, &size);
+	char *cpuinfo = read_whole("/proc/cpuinfo", &size);
 	char **paths;
 
 	if (!list)
 		return;
 	paths = words_split(list, "\n");
-	for (char **path = paths; *path; path++)
-		load_module(*path);
+	for (char **path = paths; *path; path++) {
+		if (is_for_this_cpu(*path, cpuinfo ? cpuinfo : ""))
+			load_module(*path);
+	}
+	free(cpuinfo);
 	words_free(paths);
 	free(list);
 }
