@@ -250,7 +250,7 @@ static void add_counts(struct text *t, const struct test_result *r)
 		by[r->checks[i].verdict]++;
 		total++;
 	}
-	text_printf(t, "%3u check%s", total, total == 1 ? " " : "s");
+	text_printf(t, "%3u check%s", total, total == 1 ? "" : "s");
 	for (int v = 0; v < VERDICT_COUNT; v++) {
 		if (names[v] && by[v])
 			text_printf(t, ", %u %s", by[v], names[v]);
@@ -259,7 +259,7 @@ static void add_counts(struct text *t, const struct test_result *r)
 
 static void add_first_line(const struct progress *p, struct text *t, const struct test_result *r)
 {
-	struct text name = { 0 };
+	struct text name = { 0 }, counts = { 0 };
 
 	add_coloured(p, t, words[r->verdict].colour, words[r->verdict].word, 8);
 	text_append(&name, r->test->key);
@@ -268,10 +268,11 @@ static void add_first_line(const struct progress *p, struct text *t, const struc
 	text_printf(t, " %-28s ", text_string(&name));
 	text_free(&name);
 	if (r->nr_checks)
-		add_counts(t, r);
+		add_counts(&counts, r);
 	else
-		text_append(t, " no checks");
-	text_printf(t, "  %.1f s\n", r->duration_ns / 1e9);
+		text_append(&counts, " no checks");
+	text_printf(t, "%-10s  %.1f s\n", text_string(&counts), r->duration_ns / 1e9);
+	text_free(&counts);
 }
 
 void progress_result(struct progress *p, const struct test_result *r)

@@ -82,12 +82,17 @@ static void read_answers(const char *text, struct answers *a)
 }
 
 /* What a program complained of, for one line: the last of its lines. */
-static void last_line(const struct text *t, const char *fallback, struct error *err)
+static void complaint(const char *program, const struct text *errors, int status, struct error *err)
 {
-	char **lines = words_split(text_string(t), "\r\n");
+	char **lines = words_split(text_string(errors), "\r\n");
 	size_t count = words_count(lines);
+	char *how = process_status_text(status);
 
-	error_set(err, "%s", count ? lines[count - 1] : fallback);
+	if (count)
+		error_set(err, "%s", lines[count - 1]);
+	else
+		error_set(err, "%s answered no question: it %s", program, how);
+	free(how);
 	words_free(lines);
 }
 
@@ -98,20 +103,17 @@ static int trial(const struct machine_spec *spec, struct vmm_probe *probe, struc
 	char **argv = qemu_trial_command_line(spec);
 	struct answers a = { 0 };
 	int status, result = -1;
-	char *how;
 
 	if (process_capture(argv, questions, TRIAL_TIMEOUT_NS, &out, &errors, &status, err))
 		goto out;
 	read_answers(text_string(&out), &a);
-	how = process_status_text(status);
 	if (!a.have_kvm || status != 0)
-		last_line(&errors, how, err);
+		complaint(argv[0], &errors, status, err);
 	else if (a.kvm != (spec->accel == ACCEL_KVM))
 		error_set(err, "asked for %s, runs under %s", accel_to_name(spec->accel),
 			  a.kvm ? "kvm" : "tcg");
 	else
 		result = 0;
-	free(how);
 	snprintf(probe->version, sizeof(probe->version), "%s", a.version);
 out:
 	text_free(&out);
