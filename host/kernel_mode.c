@@ -70,12 +70,10 @@ static unsigned int choose_smp(enum arch arch, const struct options *o,
 	return accel == ACCEL_ICOUNT ? MIN(smp, 4u) : smp;
 }
 
-static const char *default_cpu(enum arch arch, const struct target *outer)
+static const char *default_cpu(enum arch arch)
 {
 	/* QEMU's "max" for arm64 boots a kernel four times slower unless pauth is cheap. */
-	if (arch == ARCH_ARM64)
-		return "neoverse-n1";
-	return outer->probe.cpu;
+	return arch == ARCH_ARM64 ? "neoverse-n1" : "max";
 }
 
 /* The outer machine's VMM is QEMU, whatever runs the guests in it. */
@@ -92,7 +90,7 @@ static int choose_outer(struct kernel_host *h, const struct options *o, struct e
 		return error_set(err, "%s cannot run the machine for the kernel: %s",
 				 h->outer.vmm_path, h->outer.accel_reason);
 	snprintf(h->outer.probe.cpu, sizeof(h->outer.probe.cpu), "%s",
-		 o->kernel_cpu ? o->kernel_cpu : default_cpu(h->arch, &h->outer));
+		 o->kernel_cpu ? o->kernel_cpu : default_cpu(h->arch));
 	return 0;
 }
 

@@ -65,9 +65,9 @@ static void load_module(const char *path)
 /* KVM has a module for each vendor's extension, and only one of them can be loaded. */
 static bool is_for_this_cpu(const char *module, const char *cpuinfo)
 {
-	if (strstr(module, "kvm-intel"))
+	if (strstr(module, "kvm-intel") || strstr(module, "kvm_intel"))
 		return strstr(cpuinfo, " vmx");
-	if (strstr(module, "kvm-amd"))
+	if (strstr(module, "kvm-amd") || strstr(module, "kvm_amd"))
 		return strstr(cpuinfo, " svm");
 	return true;
 }
