@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The generic timer: the image's clock, CNTVCT_EL0 at the frequency that CNTFRQ_EL0 says (firmware
- * that leaves that at 0 has to say it in the devicetree), and the two timers as tables of functions.
+ * that leaves that at 0 has to say it in the devicetree), and the timers as tables of functions.
  */
 #include "clock.h"
 #include "panic.h"
@@ -75,4 +75,44 @@ const struct timer_ops physical_timer = {
 	.tval = cntp_tval_el0,
 	.set_tval = set_cntp_tval_el0,
 	.intid = physical_intid,
+};
+
+/* CNTVOFF_EL2 is not applied to CNTVCT_EL0 as EL2 with E2H reads it. */
+static u64 el1_virtual_count(void)
+{
+	return cntpct_el0() - cntvoff_el2();
+}
+
+static u32 el1_virtual_intid(void)
+{
+	return machine()->timer[TIMER_IRQ_VIRT].intid;
+}
+
+static u32 el1_physical_intid(void)
+{
+	return machine()->timer[TIMER_IRQ_PHYS].intid;
+}
+
+const struct timer_ops el1_virtual_timer = {
+	.name = "EL1 virtual timer",
+	.count = el1_virtual_count,
+	.ctl = cntv_ctl_el02,
+	.set_ctl = set_cntv_ctl_el02,
+	.cval = cntv_cval_el02,
+	.set_cval = set_cntv_cval_el02,
+	.tval = cntv_tval_el02,
+	.set_tval = set_cntv_tval_el02,
+	.intid = el1_virtual_intid,
+};
+
+const struct timer_ops el1_physical_timer = {
+	.name = "EL1 physical timer",
+	.count = cntpct_el0,
+	.ctl = cntp_ctl_el02,
+	.set_ctl = set_cntp_ctl_el02,
+	.cval = cntp_cval_el02,
+	.set_cval = set_cntp_cval_el02,
+	.tval = cntp_tval_el02,
+	.set_tval = set_cntp_tval_el02,
+	.intid = el1_physical_intid,
 };

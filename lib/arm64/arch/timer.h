@@ -81,9 +81,32 @@ SYSREG_RW(cnthv_ctl_el2, S3_4_C14_C3_1)
 SYSREG_RW(cnthv_cval_el2, S3_4_C14_C3_2)
 SYSREG_RW(cnthv_tval_el2, S3_4_C14_C3_0)
 
+/* EL1's timers as EL2 with VHE reaches them. */
+SYSREG_RW(cntp_ctl_el02, S3_5_C14_C2_1)
+SYSREG_RW(cntp_cval_el02, S3_5_C14_C2_2)
+SYSREG_RW(cntp_tval_el02, S3_5_C14_C2_0)
+SYSREG_RW(cntv_ctl_el02, S3_5_C14_C3_1)
+SYSREG_RW(cntv_cval_el02, S3_5_C14_C3_2)
+SYSREG_RW(cntv_tval_el02, S3_5_C14_C3_0)
+
 /*
- * The virtual and the physical timer of the current exception level, so that one test body serves
- * both. intid() is 0 where the devicetree names no interrupt.
+ * What EL0 may do, and the event stream. At EL2 with E2H this name means CNTHCTL_EL2, which has
+ * these bits in the same places.
+ */
+SYSREG_RW(cntkctl_el1, cntkctl_el1)
+#define CNTKCTL_EL0PCTEN    BIT(0) /* EL0 may read CNTPCT_EL0 */
+#define CNTKCTL_EL0VCTEN    BIT(1) /* EL0 may read CNTVCT_EL0 */
+#define CNTKCTL_EVNTEN	    BIT(2)
+#define CNTKCTL_EVNTDIR	    BIT(3) /* the event is the bit's fall, not its rise */
+#define CNTKCTL_EVNTI_SHIFT 4	   /* which bit of CNTVCT_EL0 (at EL2: CNTPCT_EL0), 0 to 15 */
+#define CNTKCTL_EVNTI	    (0xfULL << CNTKCTL_EVNTI_SHIFT)
+#define CNTKCTL_EL0VTEN	    BIT(8) /* EL0 may use CNTV_*_EL0 */
+#define CNTKCTL_EL0PTEN	    BIT(9) /* EL0 may use CNTP_*_EL0 */
+
+/*
+ * A timer, so that one test body serves all: the virtual and the physical timer of the current
+ * exception level, and from EL2 those of EL1. count() is the counter that the timer compares with.
+ * intid() is 0 where the devicetree names no interrupt.
  */
 struct timer_ops {
 	const char *name;
@@ -98,5 +121,6 @@ struct timer_ops {
 };
 
 extern const struct timer_ops virtual_timer, physical_timer;
+extern const struct timer_ops el1_virtual_timer, el1_physical_timer;
 
 #endif
