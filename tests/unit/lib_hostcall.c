@@ -150,12 +150,15 @@ static void feed_noise_and_reply(void)
 
 static void test_lines_that_are_no_text(void **state)
 {
-	static char long_line[100000];
+	static char long_line[100000], with_nul[64];
 	char reply[64];
 
 	console_on_empty = feed_noise_and_reply;
-	noise = "@ktt reply id=1\0 status=ok\0\0";
-	noise_len = 29;
+	/* But for its NUL it is the reply. */
+	noise_len = sprintf(with_nul, "@ktt reply id=%llu status=ok a=9",
+			    (unsigned long long)last_call_id + 1);
+	noise = with_nul;
+	noise_len += 3;
 	assert_int_equal(call_with(NULL, reply, sizeof(reply)), HOST_CALL_OK);
 	assert_string_equal(reply, "a=1");
 	memset(long_line, 'a', sizeof(long_line));

@@ -227,6 +227,13 @@ static void test_generated_numbers(void **state)
 	static const char characters[] = "0011223789abfxXzZ+- \t";
 
 	random_start(unit_seed());
+	for (int i = 0; i < 10000; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), i % 2 ? "%#llx" : "-%llu",
+			 (unsigned long long)random_edgy_u64());
+		expect_same_number(text, 0);
+	}
 	for (int i = 0; i < 100000; i++) {
 		char text[32];
 		size_t len = random_below(sizeof(text));
