@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The state of the arm64 machine, step by step. The GIC comes after the vCPUs' registers. The counters
+ * are the last: KVM keeps them as offsets from the host's counter and is given values, so time that
+ * passes after they are written is time that the guest sees.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include "kvm/vm.h"
+#include "util/memory.h"
+
+#define REGISTERS_MAX 2048
+/* Without SVE none is wider than a vector register. */
+#define REGISTER_BYTES_MAX 16
+
+struct saved_register {
+	u64 id;
+	u8 data[REGISTER_BYTES_MAX];
+};
+
+static size_t register_bytes(u64 id)
+{
+	return 1u << ((id & KVM_REG_SIZE_MASK) >> KVM_REG_SIZE_SHIFT);
+}
+
+static bool is_counter(u64 id)
+{
+	return id == KVM_REG_ARM_TIMER_CNT || id == KVM_REG_ARM_PTIMER_CNT;
+}
+
+/* ---- registers ---------------------------------------------------------------------------------- */
+
+/*
+ * KVM's list names some registers that take no value, not even their own: what cannot be read and
+ * written back now is no state.
+ */
+static bool is_state(struct vcpu *vcpu, u64 id)
+{
+	u8 value[REGISTER_BYTES_MAX];
+
+	if (is_counter(id) || register_bytes(id) > REGISTER_BYTES_MAX)
+		return false;
+	return !register_get(vcpu, id, value) && !register_set(vcpu, id, value);
+}
+
+int state_find_registers(struct vm *vm, struct error *err)
+{
+	struct kvm_reg_list *list = memory_zalloc(sizeof(*list) + REGISTERS_MAX * sizeof(u64));
+	struct vcpu *vcpu = &vm->vcpus[0];
+
+	list->n = REGISTERS_MAX;
+	if (ioctl(vcpu->fd, KVM_GET_REG_LIST, list) < 0) {
+		free(list);
+		return error_set(err, "KVM_GET_REG_LIST: %s", strerror(errno));
+	}
+	vm->arch.registers = memory_zalloc(REGISTERS_MAX * sizeof(u64));
+	for (u64 i = 0; i < list->n; i++) {
+		if (is_state(vcpu, list->reg[i]))
+			vm->arch.registers[vm->arch.nr_registers++] = list->reg[i];
+	}
+	free(list);
+	return 0;
+}
+
+static int save_registers(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
+			  struct error *err)
+{
+	size_t n = vm->arch.nr_registers;
+	struct saved_register *saved = memory_zalloc(n * sizeof(*saved));
+	int result = 0;
+
+	for (size_t i = 0; i < n && !result; i++) {
+		saved[i].id = vm->arch.registers[i];
+		if (register_get(vcpu, saved[i].id, saved[i].data) < 0)
+			result = error_set(err, "register 0x%llx: %s",
+					   (unsigned long long)saved[i].id, strerror(errno));
+	}
+	if (!result)
+		state_add(out, name, vcpu->index, saved, n * sizeof(*saved));
+	free(saved);
+	return result;
+}
+
+static int restore_registers(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
+			     struct error *err)
+{
+	const struct saved_register *saved = item->data;
+	size_t n = item->size / sizeof(*saved);
+
+	if (item->size % sizeof(*saved))
+		return error_set(err, "%u bytes are no list of registers", item->size);
+	for (size_t i = 0; i < n; i++) {
+		if (register_bytes(saved[i].id) > REGISTER_BYTES_MAX || is_counter(saved[i].id))
+			return error_set(err, "register 0x%llx does not belong into it",
+					 (unsigned long long)saved[i].id);
+		if (register_set(vcpu, saved[i].id, saved[i].data) < 0)
+			return error_set(err, "register 0x%llx: %s",
+					 (unsigned long long)saved[i].id, strerror(errno));
+	}
+	return 0;
+}
+
+/* ---- counters ----------------------------------------------------------------------------------- */
+
+/*
+ * They belong to the VM, not to a vCPU (since Linux 6.4 in name, before that by way of one write
+ * reaching all vCPUs: arch/arm64/kvm/arch_timer.c), so they are written once, through vCPU 0.
+ */
+struct saved_counters {
+	u64 virtual_ticks;
+	u64 physical_ticks;
+};
+
+static int save_counters(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
+			 struct error *err)
+{
+	struct saved_counters saved;
+
+	if (register_get(&vm->vcpus[0], KVM_REG_ARM_TIMER_CNT, &saved.virtual_ticks) < 0)
+		return error_set(err, "KVM_REG_ARM_TIMER_CNT: %s", strerror(errno));
+	if (register_get(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
+		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
+	state_add(out, name, STATE_OF_VM, &saved, sizeof(saved));
+	return 0;
+}
+
+/*
+ * The physical counter can be set since Linux 6.4; before, the guest goes on with the host's. A reset
+ * leaves it alone: with an offset of 0 the guest reads the counter itself, with any other one KVM
+ * has to trap it on CPUs without FEAT_ECV.
+ */
+static int restore_counters(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
+			    struct error *err)
+{
+	struct saved_counters saved;
+
+	if (state_check_size(item, sizeof(saved), err))
+		return -1;
+	memcpy(&saved, item->data, sizeof(saved));
+	if (vm->arch.has_counter_offset && !vm->resetting &&
+	    register_set(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
+		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
+	if (register_set(&vm->vcpus[0], KVM_REG_ARM_TIMER_CNT, &saved.virtual_ticks) < 0)
+		return error_set(err, "KVM_REG_ARM_TIMER_CNT: %s", strerror(errno));
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- */
+
+/* A pending SError; KVM has the ioctl where KVM_CAP_VCPU_EVENTS. */
+static int save_events(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
+		       struct error *err)
+{
+	struct kvm_vcpu_events events;
+
+	memset(&events, 0, sizeof(events));
+	if (!vm_capability(vm, KVM_CAP_VCPU_EVENTS))
+		return 0;
+	if (ioctl(vcpu->fd, KVM_GET_VCPU_EVENTS, &events) < 0)
+		return error_set(err, "%s", strerror(errno));
+	state_add(out, name, vcpu->index, &events, sizeof(events));
+	return 0;
+}
+
+static int restore_events(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
+			  struct error *err)
+{
+	if (state_check_size(item, sizeof(struct kvm_vcpu_events), err))
+		return -1;
+	if (ioctl(vcpu->fd, KVM_SET_VCPU_EVENTS, item->data) < 0)
+		return error_set(err, "%s", strerror(errno));
+	return 0;
+}
+
+const struct state_step arch_state_steps[] = {
+	{ "devices", .of_vm = true, .save = devices_save, .restore = devices_restore },
+	{ "registers", .save = save_registers, .restore = restore_registers },
+	{ "events", .optional = true, .save = save_events, .restore = restore_events },
+	{ "mp-state", .get = KVM_GET_MP_STATE, .set = KVM_SET_MP_STATE,
+	  .size = sizeof(struct kvm_mp_state) },
+	{ "gic", .of_vm = true, .save = gic_save, .restore = gic_restore },
+	{ "counters", .of_vm = true, .save = save_counters, .restore = restore_counters },
+};
+
+const size_t arch_nr_state_steps = ARRAY_SIZE(arch_state_steps);
