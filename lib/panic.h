@@ -16,10 +16,10 @@ NORETURN void panic_at(uintptr_t pc, uintptr_t fp, const char *fmt, ...) PRINTF_
 /* One backtrace line, innermost first; pc = 0 starts at the caller. */
 void backtrace_print(uintptr_t pc, uintptr_t fp);
 
-#define assert(cond)                                                                               \
-	do {                                                                                       \
-		if (!(cond))                                                                       \
-			panic("%s:%d: assertion failed: %s", __FILE__, __LINE__, #cond);           \
+#define assert(cond)                                                                     \
+	do {                                                                             \
+		if (!(cond))                                                             \
+			panic("%s:%d: assertion failed: %s", __FILE__, __LINE__, #cond); \
 	} while (0)
 
 /*

@@ -22,8 +22,8 @@
 #define PROTO_MEASURE	"measure"   /* name= unit= n= … : one measurement */
 #define PROTO_BACKTRACE "backtrace" /* pc=0x…,0x…,… : link-time addresses, innermost first */
 #define PROTO_PANIC	"panic"	    /* text=… : the image gives up; no verdict follows */
-#define PROTO_CHECK	"check"	    /* name= guards=A1,A2 text= : answers the argument list-checks */
-#define PROTO_END	"end"	    /* checks= failed= : last line; parents of sub-checks not counted */
+#define PROTO_CHECK	"check" /* name= guards=A1,A2 text= : answers the argument list-checks */
+#define PROTO_END	"end"	/* checks= failed= : last line; parents of sub-checks not counted */
 
 /* Runner to guest. */
 #define PROTO_REPLY "reply" /* id= status=ok|unsupported|error … */

@@ -30,29 +30,29 @@ bool spin_poll(struct spin_bound *b);
 void spin_fail(const struct spin_bound *b, const char *what) __attribute__((noreturn));
 
 /* true when cond came true in time. */
-#define spin_until(cond, timeout_ns)                                                               \
-	({                                                                                         \
-		struct spin_bound b__;                                                             \
-		bool ok__ = true;                                                                  \
-		spin_start(&b__, timeout_ns);                                                      \
-		while (!(cond)) {                                                                  \
-			if (!spin_poll(&b__)) {                                                    \
-				ok__ = (cond);                                                     \
-				break;                                                             \
-			}                                                                          \
-		}                                                                                  \
-		ok__;                                                                              \
+#define spin_until(cond, timeout_ns)            \
+	({                                      \
+		struct spin_bound b__;          \
+		bool ok__ = true;               \
+		spin_start(&b__, timeout_ns);   \
+		while (!(cond)) {               \
+			if (!spin_poll(&b__)) { \
+				ok__ = (cond);  \
+				break;          \
+			}                       \
+		}                               \
+		ok__;                           \
 	})
 
 /* For what only a broken environment can hold up: ends the image with an ERROR. */
-#define spin_until_or_die(cond, timeout_ns, what)                                                  \
-	({                                                                                         \
-		struct spin_bound b__;                                                             \
-		spin_start(&b__, timeout_ns);                                                      \
-		while (!(cond)) {                                                                  \
-			if (!spin_poll(&b__) && !(cond))                                           \
-				spin_fail(&b__, what);                                             \
-		}                                                                                  \
+#define spin_until_or_die(cond, timeout_ns, what)        \
+	({                                               \
+		struct spin_bound b__;                   \
+		spin_start(&b__, timeout_ns);            \
+		while (!(cond)) {                        \
+			if (!spin_poll(&b__) && !(cond)) \
+				spin_fail(&b__, what);   \
+		}                                        \
 	})
 
 #endif

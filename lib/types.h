@@ -20,22 +20,22 @@ typedef int64_t s64;
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 
-#define ARRAY_SIZE(a)	     (sizeof(a) / sizeof((a)[0]))
-#define BIT(n)		     (1ULL << (n))
-#define ALIGN_UP(x, a)	     (((x) + (a)-1) & ~((__typeof__(x))(a)-1))
-#define ALIGN_DOWN(x, a)     ((x) & ~((__typeof__(x))(a)-1))
+#define ARRAY_SIZE(a)	      (sizeof(a) / sizeof((a)[0]))
+#define BIT(n)		      (1ULL << (n))
+#define ALIGN_UP(x, a)	      (((x) + (a)-1) & ~((__typeof__(x))(a)-1))
+#define ALIGN_DOWN(x, a)      ((x) & ~((__typeof__(x))(a)-1))
 #define container_of(p, t, m) ((t *)((char *)(p)-offsetof(t, m)))
-#define MIN(a, b)                                                                                  \
-	({                                                                                         \
-		__typeof__(a) a__ = (a);                                                           \
-		__typeof__(b) b__ = (b);                                                           \
-		a__ < b__ ? a__ : b__;                                                             \
+#define MIN(a, b)                        \
+	({                               \
+		__typeof__(a) a__ = (a); \
+		__typeof__(b) b__ = (b); \
+		a__ < b__ ? a__ : b__;   \
 	})
-#define MAX(a, b)                                                                                  \
-	({                                                                                         \
-		__typeof__(a) a__ = (a);                                                           \
-		__typeof__(b) b__ = (b);                                                           \
-		a__ > b__ ? a__ : b__;                                                             \
+#define MAX(a, b)                        \
+	({                               \
+		__typeof__(a) a__ = (a); \
+		__typeof__(b) b__ = (b); \
+		a__ > b__ ? a__ : b__;   \
 	})
 
 #define PRINTF_LIKE(fmt, args) __attribute__((format(__printf__, fmt, args)))
