@@ -143,7 +143,7 @@ need_tools() {
 	local tool
 	for tool in apt-get apt-cache dpkg-deb; do
 		command -v $tool >/dev/null ||
-			die "$tool is not here: debian: kernels and QEMUs are fetched with apt; give the path of one of your own instead (--kernel FILE, --qemu FILE)"
+			die "$tool is not here, and Debian's kernels and QEMUs are fetched with apt: give the path of one of your own instead (--kernel FILE, --qemu FILE)"
 	done
 	for tool in flock timeout find cmp; do
 		command -v $tool >/dev/null || die "$tool is missing: install util-linux, coreutils, findutils, diffutils"
@@ -192,7 +192,10 @@ view() {
 	fi
 	for suite in ${1//+/ }; do
 		echo "deb [arch=$2 signed-by=$key] $site $suite main"
-	done >"$view/sources.list"
+	done >"$scratch/sources.list"
+	# Lists of another mirror are not this one's.
+	cmp -s "$scratch/sources.list" "$view/sources.list" || rm -f "$view/updated"
+	mv -f "$scratch/sources.list" "$view/sources.list" || die "$view: cannot be written"
 	# Read after the machine's own configuration (proxies are wanted from there), so lists are
 	# cleared and everything that could weaken the checks is set.
 	cat >"$view/apt.conf" <<-END
@@ -237,10 +240,12 @@ view() {
 
 # The first of apt's own complaints, and what can be had without it.
 apt_words() {
-	local have
+	local request have=()
 	grep -E '^(E|W|Err):?' "$scratch/apt.log" | cut -c 1-300 | head -n 4 | sed 's/^/  /' >&2
-	have=$(cd "$cache/requests" 2>/dev/null && echo *)
-	[ -z "$have" ] || say "the cache can answer: $have"
+	for request in "$cache"/requests/*; do
+		requested "${request##*/}" >/dev/null && have+=("${request##*/}")
+	done
+	[ ${#have[@]} -eq 0 ] || say "without a network there are: ${have[*]}"
 }
 
 # apt_view COMMAND...: apt's command on the current view, its words in $scratch/apt.log
@@ -371,7 +376,7 @@ candidates() {
 		matching "$what" <"$scratch/kernels" >"$scratch/candidates"
 	fi
 	[ -s "$scratch/candidates" ] ||
-		die "no cloud kernel $what for $arch in $where; there are: $(summary <"$scratch/kernels")"
+		die "no cloud kernel $what for $arch in $where; there are: $(summary <"$scratch/kernels" | grep . || echo none)"
 }
 
 # The newest candidate as a cache entry; sets $entry. 1: it could not be downloaded.
@@ -471,6 +476,14 @@ write_wrapper() {
 	cd / || exit 3
 }
 
+# The closure brings programs and data that no machine of ours reads: half of its size.
+prune_qemu() {
+	cd "$scratch/new/root" || exit 3
+	rm -rf etc var sbin usr/sbin usr/lib/systemd usr/lib/*/systemd usr/lib/*/gconv usr/lib/locale
+	find usr/bin bin ! -type d ! -name qemu-system-x86_64 ! -name qemu-system-aarch64 -delete 2>/dev/null
+	cd / || exit 3
+}
+
 # take_qemu: packages of the view with all that they depend on, as a cache entry. 1: no download.
 take_qemu() {
 	local name version
@@ -481,6 +494,7 @@ take_qemu() {
 		-o "Dir::Cache::archives=$scratch/debs" install qemu-system-x86 qemu-system-arm \
 		>"$scratch/apt.log" 2>&1 </dev/null || return 1
 	unpack
+	prune_qemu
 	for name in qemu-system-x86_64 qemu-system-aarch64; do
 		[ -x "$scratch/new/root/usr/bin/$name" ] || die "QEMU of $what has no $name: report this"
 		write_wrapper $name
