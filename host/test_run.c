@@ -282,6 +282,9 @@ static char *image_arguments(const struct test_run *r)
 	if (*test->args)
 		text_printf(&args, "%s ", test->args);
 	text_printf(&args, "cpus=%u", test->smp);
+	/* The guest's time is then made of instructions: no clock of this host can judge it. */
+	if (r->spec.target->accel == ACCEL_ICOUNT)
+		text_append(&args, " virtual-time");
 	if (r->spec.append)
 		text_printf(&args, " %s", r->spec.append);
 	return text_take(&args);
