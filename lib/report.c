@@ -18,6 +18,11 @@
 #define DIAGNOSTICS_MAX	  10  /* of one check's judgements; report_info() is not bounded */
 #define BUDGET_DEFAULT_MS 500
 
+/* What the runner takes: docs/protocol.md. */
+#define NAME_MAX_LEN   127
+#define NAME_LETTERS   "abcdefghijklmnopqrstuvwxyz0123456789-_."
+#define SUB_BLOCKS_MAX 3
+
 /* Least severe first. NOTHING is not a verdict: it becomes an ERROR. */
 enum verdict {
 	NOTHING,
@@ -336,20 +341,24 @@ static enum verdict run_block(const struct check *checks, size_t nr_checks, cons
 /* CI systems track names, and "/" joins them: lower-case letters, digits, '-', '_' and '.'. */
 static bool is_good_name(const char *name)
 {
-	return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")];
+	return name && *name && !name[strspn(name, NAME_LETTERS)] && strlen(name) <= NAME_MAX_LEN;
 }
 
 /* A mistake in a table is the image's: it ends here, before a verdict could be misread. */
-static void validate(const struct check *checks, size_t nr_checks, const char *where)
+static void validate(const struct check *checks, size_t nr_checks, const char *where,
+		     unsigned int depth)
 {
 	if (!nr_checks)
 		panic("checks of %s: the table is empty", where);
+	if (depth > SUB_BLOCKS_MAX)
+		panic("checks of %s: sub-checks more than %d deep", where, SUB_BLOCKS_MAX);
 	for (size_t i = 0; i < nr_checks; i++) {
 		const struct check *check = &checks[i];
 
 		if (!is_good_name(check->name))
-			panic("checks of %s: name '%s' of entry %zu is not of a-z 0-9 - _ .", where,
-			      check->name ? check->name : "", i);
+			panic("checks of %s: name '%s' of entry %zu is not of a-z 0-9 - _ . or "
+			      "over %d long",
+			      where, check->name ? check->name : "", i, NAME_MAX_LEN);
 		if (!check->run == !check->checks)
 			panic("checks of %s: '%s' has to have either a function or sub-checks",
 			      where, check->name);
@@ -358,7 +367,7 @@ static void validate(const struct check *checks, size_t nr_checks, const char *w
 				panic("checks of %s: two are called '%s'", where, check->name);
 		}
 		if (check->checks)
-			validate(check->checks, check->nr_checks, check->name);
+			validate(check->checks, check->nr_checks, check->name, depth + 1);
 	}
 }
 
@@ -383,14 +392,19 @@ static void list(const struct check *checks, size_t nr_checks, const char *prefi
 	}
 }
 
+/* The wanted name may be no name at all: on the verdict it is made one, the reason has it whole. */
 static void run_unknown(const char *path, struct totals *totals)
 {
-	char name[TEXT_MAX];
+	char name[NAME_MAX_LEN + 1], reason[TEXT_MAX];
 
-	snprintf(name, sizeof(name), "%s", *path ? path : "(empty)");
-	sanitise(name);
+	snprintf(name, sizeof(name), "%s", *path ? path : "empty");
+	for (char *p = name; *(p += strspn(p, NAME_LETTERS));)
+		*p = '-';
+	snprintf(reason, sizeof(reason), "no such check: '%s'; the argument list-checks names them",
+		 path);
+	sanitise(reason);
 	print_plan(1);
-	print_verdict(1, name, ERROR, "no such check; the argument list-checks names them");
+	print_verdict(1, name, ERROR, reason);
 	totals->checks++;
 	totals->failed++;
 }
@@ -400,7 +414,7 @@ int report_run(const char *image, const struct check *checks, size_t nr_checks)
 	const char *path = args_str("check", NULL), *unused;
 	struct totals totals = { 0 };
 
-	validate(checks, nr_checks, image);
+	validate(checks, nr_checks, image, 0);
 	/* Firmware may have left the console in the middle of a line. */
 	printf("\n" PROTO_PREFIX PROTO_HELLO " version=%d arch=%s image=%s\n", PROTO_VERSION,
 	       arch_name(), image);

@@ -326,25 +326,35 @@ static void test_a_parent_with_all_its_children(void **state)
 	assert_non_null(strstr(console_captured(), "\nnot ok 1 two\n@ktt end checks=2 failed=1\n"));
 }
 
+/* Where the name is no name the verdict's is made one: the runner takes no other. */
 static void test_unknown_checks(void **state)
 {
-	static const char *const unknown[] = { "plai", "plainer", "plain/order", "two/none", "two/",
-					       "/two", "rate",	  "two/rate/x",	 "TWO" };
+	static const char *const unknown[][2] = {
+		{ "plai", "plai" },
+		{ "plainer", "plainer" },
+		{ "plain/order", "plain-order" },
+		{ "two/none", "two-none" },
+		{ "two/", "two-" },
+		{ "/two", "-two" },
+		{ "rate", "rate" },
+		{ "two/rate/x", "two-rate-x" },
+		{ "TWO", "---" },
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++) {
 		char args[64], wanted[256];
 
-		snprintf(args, sizeof(args), "check=%s", unknown[i]);
+		snprintf(args, sizeof(args), "check=%s", unknown[i][0]);
 		snprintf(wanted, sizeof(wanted),
-			 HELLO "KTAP version 1\n1..1\nnot ok 1 %s # ERROR no such check; the "
+			 HELLO "KTAP version 1\n1..1\nnot ok 1 %s # ERROR no such check: '%s'; the "
 			       "argument list-checks names them\n@ktt end checks=1 failed=1\n",
-			 unknown[i]);
+			 unknown[i][1], unknown[i][0]);
 		assert_string_equal(run(args, nested, ARRAY_SIZE(nested)), wanted);
 	}
 	assert_non_null(strstr(run("\"check=a\tb #c\"", nested, ARRAY_SIZE(nested)),
-			       "\nnot ok 1 a b ?c # ERROR no such"));
+			       "\nnot ok 1 a-b--c # ERROR no such check: 'a b ?c';"));
 	assert_non_null(strstr(run("check=", nested, ARRAY_SIZE(nested)),
-			       "\nnot ok 1 (empty) # ERROR no such"));
+			       "\nnot ok 1 empty # ERROR no such check: '';"));
 }
 
 static void test_listing_runs_nothing(void **state)
@@ -380,6 +390,13 @@ static const struct check both[] = { { "a", .run = pass, .checks = twice, .nr_ch
 static const struct check childless[] = { { "a", .checks = twice, .nr_checks = 0 } };
 static const struct check inner_twice[] = { { "a", .checks = twice, .nr_checks = 3 } };
 
+static const struct check deep_1[] = { { "a", .checks = two_cpus, .nr_checks = 2 } };
+static const struct check deep_2[] = { { "b", .checks = deep_1, .nr_checks = 1 } };
+static const struct check deep_3[] = { { "c", .checks = deep_2, .nr_checks = 1 } };
+static const struct check deep_4[] = { { "d", .checks = deep_3, .nr_checks = 1 } };
+static char long_name[129];
+static struct check long_named[] = { { long_name, .run = pass } };
+
 struct table {
 	const struct check *checks;
 	size_t nr_checks;
@@ -408,7 +425,11 @@ static void test_tables_with_mistakes(void **state)
 		{ childless, 1, "checks of a: the table is empty" },
 		{ inner_twice, 1, "checks of a: two are called 'a'" },
 		{ twice, 0, "checks of unit: the table is empty" },
+		{ deep_4, 1, "checks of a: sub-checks more than 3 deep" },
+		{ long_named, 1, "or over 127 long" },
 	};
+
+	memset(long_name, 'a', 128);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		expect_panic(run_table, &tables[i], tables[i].text);
