@@ -14,7 +14,6 @@
  */
 #include "libcflat.h"
 #include "timertest.h"
-#include <arch/el.h>
 #include <arch/gic.h>
 #include <arch/timer.h>
 
@@ -280,26 +279,7 @@ static const struct check levels[] = {
 	  .story = "a long deadline that was cancelled leaves no interrupt behind" },
 };
 
-static const struct check checks_el1[] = {
-	{ "virtual", .checks = levels, .nr_checks = ARRAY_SIZE(levels), .subject = &virtual_timer },
-	{ "physical", .checks = levels, .nr_checks = ARRAY_SIZE(levels),
-	  .subject = &physical_timer },
-};
-
-static const struct check checks_el2[] = {
-	{ "hyp-virtual", .checks = levels, .nr_checks = ARRAY_SIZE(levels),
-	  .subject = &virtual_timer },
-	{ "hyp-physical", .checks = levels, .nr_checks = ARRAY_SIZE(levels),
-	  .subject = &physical_timer },
-	{ "virtual", .checks = levels, .nr_checks = ARRAY_SIZE(levels),
-	  .subject = &el1_virtual_timer },
-	{ "physical", .checks = levels, .nr_checks = ARRAY_SIZE(levels),
-	  .subject = &el1_physical_timer },
-};
-
 int main(void)
 {
-	if (wanted_el() == 2)
-		return report_run("timer-level", checks_el2, ARRAY_SIZE(checks_el2));
-	return report_run("timer-level", checks_el1, ARRAY_SIZE(checks_el1));
+	return timer_report_run("timer-level", levels, ARRAY_SIZE(levels), NULL, 0);
 }

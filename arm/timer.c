@@ -337,22 +337,14 @@ static void istatus_cval_moved(void)
 
 /* ---- several ----------------------------------------------------------------------------------- */
 
-static const struct timer_ops *const el1_timers[] = { &virtual_timer, &physical_timer };
-static const struct timer_ops *const el2_timers[] = {
-	&virtual_timer,
-	&physical_timer,
-	&el1_virtual_timer,
-	&el1_physical_timer,
-};
-
 /* Each keeps its own CVAL and CTL while the others are written, in both orders. */
 static void independent(void)
 {
-	bool el2 = current_el() == 2;
-	const struct timer_ops *const *timers = el2 ? el2_timers : el1_timers;
-	int count = el2 ? ARRAY_SIZE(el2_timers) : ARRAY_SIZE(el1_timers);
-	u64 cval[ARRAY_SIZE(el2_timers)];
+	const struct timer_ops *const *timers;
+	u64 cval[TIMER_MAX_TIMERS];
+	int count;
 
+	timers = timer_all(&count);
 	for (int round = 0; round < 4; round++) {
 		for (int n = 0; n < count; n++) {
 			int i = round % 2 ? count - 1 - n : n;
@@ -449,26 +441,10 @@ static const struct check registers[] = {
 	{ "istatus-cval-moved", istatus_cval_moved, .story = "ISTATUS comes and goes with CVAL" },
 };
 
-static const struct check checks_el1[] = {
-	{ "virtual", .checks = registers, .nr_checks = ARRAY_SIZE(registers),
-	  .subject = &virtual_timer },
-	{ "physical", .checks = registers, .nr_checks = ARRAY_SIZE(registers),
-	  .subject = &physical_timer },
+static const struct check several[] = {
 	{ "independent", independent, .guards = "A6",
-	  .story = "each timer keeps its own CVAL and CTL" },
-};
-
-static const struct check checks_el2[] = {
-	{ "hyp-virtual", .checks = registers, .nr_checks = ARRAY_SIZE(registers),
-	  .subject = &virtual_timer },
-	{ "hyp-physical", .checks = registers, .nr_checks = ARRAY_SIZE(registers),
-	  .subject = &physical_timer },
-	{ "virtual", .checks = registers, .nr_checks = ARRAY_SIZE(registers),
-	  .subject = &el1_virtual_timer },
-	{ "physical", .checks = registers, .nr_checks = ARRAY_SIZE(registers),
-	  .subject = &el1_physical_timer },
-	{ "independent", independent, .guards = "A6",
-	  .story = "each of EL2's and EL1's timers keeps its own CVAL and CTL" },
+	  .story = "each timer keeps its own CVAL and CTL; at EL2 also EL1's" },
+	/* At EL2 only. */
 	{ "cntvoff", cntvoff, .guards = "A6 A7",
 	  .story = "CNTVOFF_EL2 moves EL1's virtual timer and not EL2's" },
 	{ "cntvoff-tval", cntvoff_tval, .guards = "A1 A6",
@@ -477,7 +453,6 @@ static const struct check checks_el2[] = {
 
 int main(void)
 {
-	if (wanted_el() == 2)
-		return report_run("timer", checks_el2, ARRAY_SIZE(checks_el2));
-	return report_run("timer", checks_el1, ARRAY_SIZE(checks_el1));
+	return timer_report_run("timer", registers, ARRAY_SIZE(registers), several,
+				wanted_el() == 2 ? ARRAY_SIZE(several) : 1);
 }

@@ -5,12 +5,56 @@
 #include "libcflat.h"
 #include "timertest.h"
 #include <arch/cpu.h>
+#include <arch/el.h>
 #include <arch/gic.h>
 
 #define FIRST_PPI 16
 #define NR_PPIS	  16
 
+#define MAX_FURTHER 8
+
 static struct timer_line *lines[MAX_CPUS][NR_PPIS];
+
+/* ---- all timers --------------------------------------------------------------------------------- */
+
+static const struct timer_ops *const el1_timers[] = { &virtual_timer, &physical_timer };
+static const char *const el1_names[] = { "virtual", "physical" };
+static const struct timer_ops *const el2_timers[] = {
+	&virtual_timer,
+	&physical_timer,
+	&el1_virtual_timer,
+	&el1_physical_timer,
+};
+static const char *const el2_names[] = { "hyp-virtual", "hyp-physical", "virtual", "physical" };
+
+const struct timer_ops *const *timer_all(int *count)
+{
+	bool el2 = wanted_el() == 2;
+
+	*count = el2 ? ARRAY_SIZE(el2_timers) : ARRAY_SIZE(el1_timers);
+	return el2 ? el2_timers : el1_timers;
+}
+
+int timer_report_run(const char *image, const struct check *each, size_t nr_each,
+		     const struct check *further, size_t nr_further)
+{
+	static struct check checks[TIMER_MAX_TIMERS + MAX_FURTHER];
+	const char *const *names = wanted_el() == 2 ? el2_names : el1_names;
+	const struct timer_ops *const *timers;
+	int count;
+
+	timers = timer_all(&count);
+	assert(nr_further <= MAX_FURTHER);
+	for (int i = 0; i < count; i++)
+		checks[i] = (struct check){
+			.name = names[i],
+			.checks = each,
+			.nr_checks = nr_each,
+			.subject = timers[i],
+		};
+	memcpy(&checks[count], further, nr_further * sizeof(*further));
+	return report_run(image, checks, count + nr_further);
+}
 
 /* ---- the interrupt ----------------------------------------------------------------------------- */
 
@@ -34,8 +78,8 @@ static void timer_interrupt(u32 intid, struct exception_frame *frame)
 		gic_disable(intid);
 		return;
 	}
-	ctl = line->timer->ctl();
 	line->handled_ticks = line->timer->count();
+	ctl = line->timer->ctl();
 	if (ctl != (TIMER_CTL_ENABLE | TIMER_CTL_ISTATUS))
 		line->unasserted++;
 	if (line->handled_ticks < line->cval) {
@@ -71,7 +115,7 @@ bool timer_open(struct timer_line *line, const struct timer_ops *timer,
 {
 	if (timer_open_quietly(line, timer, remove_cause))
 		return true;
-	report_skip("the devicetree names no interrupt for the %s", timer->name);
+	report_skip("the devicetree names no interrupt for EL%d's %s", current_el(), timer->name);
 	return false;
 }
 

@@ -6,8 +6,20 @@
 #ifndef TIMERTEST_H
 #define TIMERTEST_H
 
+#include "report.h"
 #include "types.h"
 #include <arch/timer.h>
+
+/* The timers of the level that the image was asked to run at: 2 at EL1, 4 at EL2. */
+#define TIMER_MAX_TIMERS 4
+const struct timer_ops *const *timer_all(int *count);
+
+/*
+ * report_run() with a block of sub-checks for each timer, "virtual", "physical" and at EL2 before
+ * them "hyp-virtual" and "hyp-physical", whose subject it is; then the image's further checks.
+ */
+int timer_report_run(const char *image, const struct check *each, size_t nr_each,
+		     const struct check *further, size_t nr_further);
 
 /* An interrupt that has not come by then is lost. Any thread of the host may lag by 100 ms. */
 #define TIMER_WAIT_NS 1000000000UL
