@@ -177,6 +177,9 @@ static void add_check(const struct progress *p, struct text *t, const struct che
 		text_printf(t, "      # %s\n", c->diagnostics[i]);
 }
 
+/* Names in such a line; -v shows every check. */
+#define KNOWN_NAMES_MAX 4
+
 /* What was skipped or failed as expected, one line a reason. */
 static void add_known(const struct progress *p, struct text *t, const struct test_result *r,
 		      enum verdict verdict)
@@ -185,6 +188,7 @@ static void add_known(const struct progress *p, struct text *t, const struct tes
 
 	for (size_t i = 0; i < r->nr_checks; i++) {
 		const char *reason = r->checks[i].reason ? r->checks[i].reason : "no reason given";
+		unsigned int names = 0;
 
 		if (done[i] || r->checks[i].verdict != verdict || r->checks[i].has_children)
 			continue;
@@ -196,9 +200,12 @@ static void add_known(const struct progress *p, struct text *t, const struct tes
 			if (c->verdict != verdict || c->has_children ||
 			    strcmp(c->reason ? c->reason : "no reason given", reason))
 				continue;
-			text_printf(t, "%s %s", j == i ? "" : ",", c->name);
 			done[j] = true;
+			if (++names <= KNOWN_NAMES_MAX)
+				text_printf(t, "%s %s", j == i ? "" : ",", c->name);
 		}
+		if (names > KNOWN_NAMES_MAX)
+			text_printf(t, " and %u more", names - KNOWN_NAMES_MAX);
 		text_printf(t, ": %s\n", reason);
 	}
 	free(done);
