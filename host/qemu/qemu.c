@@ -6,6 +6,7 @@
  * told.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +318,8 @@ static void on_child(void *ctx, int status)
 	char *how;
 
 	m->child = NULL;
+	/* Where QEMU is a script: what it left behind would hold the sockets open. */
+	kill(-m->pid, SIGKILL);
 	enter(m);
 	while (read_stderr(m))
 		;

@@ -291,6 +291,16 @@ static void test_all_output_is_read(void **state)
 	assert_int_equal(strlen(qemu_backend.stderr_text(f->machine)), 65536);
 }
 
+/* What a wrapper script leaves behind goes with it. */
+static void test_left_behind(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f, COME_UP "(echo $BASHPID >&$console; exec sleep 1000 >&$console 2>&1) &\n"
+			 "while ! kill -0 $! 2>/dev/null; do :; done; exit 3");
+	expect_exit(f, MACHINE_VMM_DIED, "QEMU ended with status 3");
+}
+
 static void test_console_input(void **state)
 {
 	struct fixture *f = *state;
@@ -356,6 +366,7 @@ int main(void)
 		TEST(test_host_signal),
 		TEST(test_stopped_by_kvm),
 		TEST(test_all_output_is_read),
+		TEST(test_left_behind),
 		TEST(test_console_input),
 		TEST(test_killed_in_callbacks),
 		TEST(test_missing),
