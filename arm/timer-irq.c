@@ -20,7 +20,7 @@
 #include <arch/timer.h>
 
 #define ROUNDS	       1000
-#define MOVES	       20
+#define MOVES	       10
 #define LATENESS_SHOTS 200
 #define SWEEP_TICKS    1000
 #define CPU_ROUNDS     200

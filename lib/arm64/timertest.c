@@ -246,6 +246,16 @@ u32 timer_random(u32 *state, u32 bound)
 
 /* ---- lateness ---------------------------------------------------------------------------------- */
 
+static void note(struct timer_lateness *lateness, const struct timer_line *line, u64 cval,
+		 u64 ran_ticks)
+{
+	if (lateness->count == TIMER_LATE_SAMPLES)
+		return;
+	/* An early one is judged elsewhere. */
+	lateness->late_ticks[lateness->count] = MAX(line->handled_ticks, cval) - cval;
+	lateness->ran_ticks[lateness->count++] = ran_ticks;
+}
+
 /*
  * Only reads one after the other within the gap prove that the guest ran between them; and only
  * what lies behind the deadline counts.
@@ -269,12 +279,13 @@ bool timer_wait_watched(struct timer_line *line, u64 n, struct timer_lateness *l
 	irq_restore(daif);
 	if (handled(line) < n)
 		return false;
-	if (lateness->count < TIMER_LATE_SAMPLES) {
-		/* An early one is judged elsewhere. */
-		lateness->late_ticks[lateness->count] = MAX(line->handled_ticks, cval) - cval;
-		lateness->ran_ticks[lateness->count++] = ran_ticks;
-	}
+	note(lateness, line, cval, ran_ticks);
 	return true;
+}
+
+void timer_note_lateness(struct timer_lateness *lateness, const struct timer_line *line)
+{
+	note(lateness, line, line->cval, 0);
 }
 
 static void sort(u64 *values, size_t count)
@@ -304,6 +315,14 @@ static void print_distribution(const char *what, const char *kind, const u64 *so
 		    at_percent_ns(sorted, count, 100));
 }
 
+void timer_print_lateness(struct timer_lateness *l, const char *what)
+{
+	if (!l->count)
+		return;
+	sort(l->late_ticks, l->count);
+	print_distribution(what, "late", l->late_ticks, l->count);
+}
+
 void timer_judge_lateness(struct timer_lateness *l, const char *what)
 {
 	u64 median_ns, most_ns;
@@ -312,9 +331,8 @@ void timer_judge_lateness(struct timer_lateness *l, const char *what)
 		report_fail("%s: no interrupt came at all", what);
 		return;
 	}
-	sort(l->late_ticks, l->count);
+	timer_print_lateness(l, what);
 	sort(l->ran_ticks, l->count);
-	print_distribution(what, "late", l->late_ticks, l->count);
 	print_distribution(what, "late while the guest ran", l->ran_ticks, l->count);
 	median_ns = at_percent_ns(l->ran_ticks, l->count, 50);
 	most_ns = at_percent_ns(l->ran_ticks, l->count, 100);

@@ -25,7 +25,7 @@ int timer_report_run(const char *image, const struct check *each, size_t nr_each
 #define TIMER_WAIT_NS 1000000000UL
 
 /* How long surplus interrupts are waited for: a storm's come at once. */
-#define TIMER_SETTLE_NS 1000000UL
+#define TIMER_SETTLE_NS 200000UL
 
 /*
  * The most that an interrupt may be late while the guest ran: three threads of the host, each
@@ -133,6 +133,10 @@ struct timer_lateness {
  * line->cval, which is the one that is waited for.
  */
 bool timer_wait_watched(struct timer_line *line, u64 n, struct timer_lateness *lateness);
+
+/* For a guest that slept: the last interrupt's lateness, and the distribution; judges nothing. */
+void timer_note_lateness(struct timer_lateness *lateness, const struct timer_line *line);
+void timer_print_lateness(struct timer_lateness *lateness, const char *what);
 
 /* Prints the distribution and judges it by TIMER_LATE_MAX_NS and TIMER_LATE_MEDIAN_MAX_NS. */
 void timer_judge_lateness(struct timer_lateness *lateness, const char *what);

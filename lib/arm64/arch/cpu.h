@@ -43,6 +43,17 @@ static inline void wfi(void)
 	__asm__ volatile("wfi" ::: "memory");
 }
 
+static inline void wfe(void)
+{
+	__asm__ volatile("wfe" ::: "memory");
+}
+
+/* Sets this CPU's event register, so that the next WFE clears it and does not wait. */
+static inline void sevl(void)
+{
+	__asm__ volatile("sevl" ::: "memory");
+}
+
 static inline void isb(void)
 {
 	__asm__ volatile("isb" ::: "memory");
