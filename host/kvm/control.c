@@ -172,6 +172,23 @@ static int do_stats(struct control *c, const char *argument, struct text *out, s
 	return 0;
 }
 
+/* Where a guest hangs that does not say it. */
+static int do_registers(struct control *c, const char *argument, struct text *out,
+			struct error *err)
+{
+	bool was_running = c->running;
+
+	if (vm_pause(c->vm, err))
+		return -1;
+	for (unsigned int i = 0; i < c->vm->nr_vcpus; i++) {
+		text_printf(out, "vCPU %u\n", i);
+		arch_dump_registers(&c->vm->vcpus[i], out);
+	}
+	if (was_running)
+		vm_resume(c->vm);
+	return 0;
+}
+
 static int do_quit(struct control *c, const char *argument, struct text *out, struct error *err)
 {
 	c->quit(c->ctx);
@@ -183,7 +200,8 @@ static const struct request {
 	int (*act)(struct control *c, const char *argument, struct text *out, struct error *err);
 } requests[] = {
 	{ "pause", do_pause }, { "resume", do_resume }, { "save", do_save },
-	{ "reset", do_reset }, { "stats", do_stats },	{ "quit", do_quit },
+	{ "reset", do_reset }, { "stats", do_stats },	{ "registers", do_registers },
+	{ "quit", do_quit },
 };
 
 static void act_on(struct control *c, const char *id, const char *word, const char *argument)

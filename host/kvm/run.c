@@ -46,13 +46,11 @@ static void complete_io(struct vcpu *vcpu)
 }
 
 /* Waits until it is to run again; false: the thread is to end. */
-static bool park(struct vcpu *vcpu, bool has_run)
+static bool park(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
 	bool go_on;
 
-	if (has_run)
-		complete_io(vcpu);
 	pthread_mutex_lock(&vm->lock);
 	vcpu->parked = true;
 	pthread_cond_broadcast(&vm->changed);
@@ -73,20 +71,26 @@ static void run_once(struct vcpu *vcpu)
 		vcpu_handle_exit(vcpu);
 	else if (errno == EINTR)
 		vcpu->stats.kicks++;
-	else if (errno != EAGAIN) /* x86: an AP that has not yet got its INIT and SIPI */
+	else if (errno == EAGAIN) /* x86: an AP that has not yet got its INIT and SIPI */
+		vcpu->stats.again++;
+	else
 		vcpu_error(vcpu, "KVM_RUN: %s", strerror(errno));
 }
 
 static void *vcpu_thread(void *arg)
 {
 	struct vcpu *vcpu = arg;
-	bool has_run = false;
 
+	/* Also where it may run already: only in park() a vCPU is marked as running. */
+	if (!park(vcpu))
+		return NULL;
 	for (;;) {
-		if (is_stopping(vcpu->vm) && !park(vcpu, has_run))
-			return NULL;
-		has_run = true;
 		run_once(vcpu);
+		if (!is_stopping(vcpu->vm))
+			continue;
+		complete_io(vcpu);
+		if (!park(vcpu))
+			return NULL;
 	}
 }
 

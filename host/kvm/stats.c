@@ -14,7 +14,8 @@ static void print_vcpu(const struct vcpu *vcpu, struct text *out)
 	}
 	if (vcpu->stats.other_exits)
 		text_printf(out, " other=%llu", (unsigned long long)vcpu->stats.other_exits);
-	text_printf(out, " kicks=%llu\n", (unsigned long long)vcpu->stats.kicks);
+	text_printf(out, " kicks=%llu again=%llu\n", (unsigned long long)vcpu->stats.kicks,
+		    (unsigned long long)vcpu->stats.again);
 }
 
 static void print_bus(const struct bus *bus, struct text *out)

@@ -69,6 +69,7 @@ struct vcpu_stats {
 	u64 exits[EXIT_REASONS_MAX];
 	u64 other_exits;
 	u64 kicks; /* KVM_RUN left for a signal */
+	u64 again; /* KVM_RUN had nothing to run */
 };
 
 struct vcpu {

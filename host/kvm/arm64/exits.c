@@ -21,6 +21,13 @@ static const struct {
 	{ "esr_el1", ARM64_SYS_REG(3, 0, 5, 2, 0) },
 	{ "far_el1", ARM64_SYS_REG(3, 0, 6, 0, 0) },
 	{ "vbar_el1", ARM64_SYS_REG(3, 0, 12, 0, 0) },
+	/* KVM's names for CNTV_CTL_EL0, CNTV_CVAL_EL0 and CNTVCT_EL0, and for CNTP's. */
+	{ "cntv_ctl", KVM_REG_ARM_TIMER_CTL },
+	{ "cntv_cval", KVM_REG_ARM_TIMER_CVAL },
+	{ "cntvct", KVM_REG_ARM_TIMER_CNT },
+	{ "cntp_ctl", KVM_REG_ARM_PTIMER_CTL },
+	{ "cntp_cval", KVM_REG_ARM_PTIMER_CVAL },
+	{ "cntpct", KVM_REG_ARM_PTIMER_CNT },
 };
 
 bool arch_handle_exit(struct vcpu *vcpu)

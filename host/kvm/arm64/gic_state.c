@@ -3,8 +3,11 @@
  * The GIC's state: a list of its registers, made anew from the machine each time, and their values
  * in the list's order. The order and the way of writing are those that the kernel's
  * Documentation/virt/kvm/devices/arm-vgic-v3.rst and arm-vgic.rst ask for: configuration before
- * what depends on it, the distributor's enable last. Set-enable and set-active registers only set
- * bits, so the clear register is written before each.
+ * what depends on it. Set-enable and set-active registers only set bits, so the clear register is
+ * written before each. The distributor's enable is among the first: an interrupt that becomes pending
+ * while that is off is put on no vCPU's list, nor is it when that goes on, and a level that is already
+ * high is not told again (arch/arm64/kvm/vgic/vgic.c, vgic_target_oracle): the guest would sleep
+ * for ever.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -154,6 +157,7 @@ static void list_v3(struct gic_list *l, const struct vm *vm)
 	u64 line_level = (u64)VGIC_LEVEL_INFO_LINE_LEVEL << KVM_DEV_ARM_VGIC_LINE_LEVEL_INFO_SHIFT;
 
 	add_one(l, distributor, GICD_IIDR);
+	add_one(l, distributor, GICD_CTLR);
 	for (u32 spi = SPI_FIRST; spi < GIC_NR_IRQS; spi++) {
 		add_one(l, distributor, GICD_IROUTER + spi * 8);
 		add_one(l, distributor, GICD_IROUTER + spi * 8 + 4);
@@ -163,7 +167,6 @@ static void list_v3(struct gic_list *l, const struct vm *vm)
 		add(l, KVM_DEV_ARM_VGIC_GRP_LEVEL_INFO, 4, line_level | spi, false);
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++)
 		list_v3_vcpu(l, &vm->vcpus[i]);
-	add_one(l, distributor, GICD_CTLR);
 }
 
 /* ---- GICv2 -------------------------------------------------------------------------------------- */
@@ -191,11 +194,11 @@ static void list_v2(struct gic_list *l, const struct vm *vm)
 {
 	struct bank distributor = { KVM_DEV_ARM_VGIC_GRP_DIST_REGS, 0 };
 
+	add_one(l, distributor, GICD_CTLR);
 	add_range(l, distributor, GICD_ITARGETSR, 8, SPI_FIRST, GIC_NR_IRQS);
 	add_interrupts(l, distributor, SPI_FIRST, GIC_NR_IRQS);
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++)
 		list_v2_vcpu(l, &vm->vcpus[i]);
-	add_one(l, distributor, GICD_CTLR);
 }
 
 /* ------------------------------------------------------------------------------------------------- */

@@ -110,17 +110,18 @@ static int restore_registers(struct vm *vm, struct vcpu *vcpu, const struct stat
  */
 struct saved_counters {
 	u64 virtual_ticks;
-	u64 physical_ticks;
+	u64 physical_ticks; /* 0 where it cannot be set */
 };
 
 static int save_counters(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
 			 struct error *err)
 {
-	struct saved_counters saved;
+	struct saved_counters saved = { 0 };
 
 	if (register_get(&vm->vcpus[0], KVM_REG_ARM_TIMER_CNT, &saved.virtual_ticks) < 0)
 		return error_set(err, "KVM_REG_ARM_TIMER_CNT: %s", strerror(errno));
-	if (register_get(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
+	if (vm->arch.has_counter_offset &&
+	    register_get(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
 		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
 	state_add(out, name, STATE_OF_VM, &saved, sizeof(saved));
 	return 0;
@@ -139,7 +140,7 @@ static int restore_counters(struct vm *vm, struct vcpu *vcpu, const struct state
 	if (state_check_size(item, sizeof(saved), err))
 		return -1;
 	memcpy(&saved, item->data, sizeof(saved));
-	if (vm->arch.has_counter_offset && !vm->resetting &&
+	if (vm->arch.has_counter_offset && saved.physical_ticks && !vm->resetting &&
 	    register_set(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
 		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
 	if (register_set(&vm->vcpus[0], KVM_REG_ARM_TIMER_CNT, &saved.virtual_ticks) < 0)
