@@ -11,8 +11,7 @@ static const char *const names[VMM_COUNT] = {
 	[VMM_KVM] = "kvm",
 };
 
-/* Weak: the runner may be built without the VMM of its own. */
-extern const struct backend kvm_backend __attribute__((weak));
+extern const struct backend kvm_backend;
 
 const struct backend *backend_get(enum vmm_kind kind)
 {
