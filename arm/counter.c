@@ -36,6 +36,7 @@ static void bracket_cntpct_by_cntvct(void);
 static void bracket_cntvctss(void);
 static void bracket_cntpctss(void);
 static void offset_all_cpus(void);
+static void offset_cntvoff(void);
 static void frequency_all_cpus(void);
 static void frequency_devicetree(void);
 static void frequency_cntvct(void);
@@ -84,6 +85,8 @@ static const struct check bracket[] = {
 	  .story = "CNTPCTSS_EL0 is CNTPCT_EL0, both emulated or both not" },
 	{ "offset", offset_all_cpus, .guards = "A7 A11 A14",
 	  .story = "CNTPCT_EL0 minus CNTVCT_EL0 is one constant on all CPUs; at EL2 it is 0" },
+	{ "cntvoff", offset_cntvoff, .guards = "A7",
+	  .story = "at EL2 CNTVCT_EL0 lies between two CNTPCT_EL0, whatever CNTVOFF_EL2 is" },
 };
 
 static const struct check frequency[] = {
@@ -359,6 +362,32 @@ static void offset_all_cpus(void)
 			      all.low, all.high);
 	report_info("CNTPCT_EL0 - CNTVCT_EL0 is in [%ld, %ld] ticks, by %lu brackets on %d CPUs",
 		    all.low, all.high, all.brackets, smp_count());
+}
+
+/*
+ * No loop that goes by the clock while the offset is set: it is by CNTVCT_EL0, which would jump if
+ * the offset were applied to it.
+ */
+static void offset_cntvoff(void)
+{
+	u64 old, before, between, after;
+	bool lies_between = true;
+
+	if (current_el() != 2) {
+		report_skip("CNTVOFF_EL2 is not EL%d's to set", current_el());
+		return;
+	}
+	old = cntvoff_el2();
+	for (int i = 0; i < OFFSET_BRACKETS && lies_between; i++) {
+		set_cntvoff_el2(i % 2 ? -(1ULL << 40) : 1ULL << 40);
+		before = cntpct_el0();
+		between = cntvct_el0();
+		after = cntpct_el0();
+		lies_between = before <= between && between <= after;
+	}
+	set_cntvoff_el2(old);
+	report_expect(lies_between, "CNTVCT_EL0 is 0x%lx between CNTPCT_EL0 0x%lx and 0x%lx",
+		      between, before, after);
 }
 
 /* ---- frequency --------------------------------------------------------------------------------- */
