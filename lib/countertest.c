@@ -8,6 +8,7 @@
 #define READS_DEFAULT	  100000
 #define HANDOVERS_DEFAULT 100000
 #define BRACKETS_MIN	  1000
+#define BACKWARDS_KEPT	  16		       /* of a CPU; the rest is counted */
 #define READS_PER_LOOK	  256		       /* reads between two looks at the budget */
 #define PATIENCE_NS	  (20 * NSEC_PER_USEC) /* spins so long before it sleeps */
 #define KICK_AGAIN_NS	  NSEC_PER_MSEC
@@ -31,8 +32,11 @@ static u64 step_ns(const struct counter_ops *counter, u64 ticks)
 struct monotonic_cpu {
 	u64 reads;
 	u64 largest_step;
+	u64 largest_from, largest_to;
 	u64 backwards;
-	u64 from, to; /* of the first step backwards */
+	struct {
+		u64 from, to;
+	} step[BACKWARDS_KEPT]; /* the first of the steps backwards */
 	bool moved;
 } __attribute__((aligned(64)));
 
@@ -51,13 +55,19 @@ static void monotonic_reads(const struct counter_ops *counter, struct monotonic_
 		u64 now = counter->read();
 		s64 step = difference(counter, *last, now);
 
-		if (step < 0 && r->backwards++ == 0) {
-			r->from = *last;
-			r->to = now;
+		if (step < 0) {
+			if (r->backwards < BACKWARDS_KEPT) {
+				r->step[r->backwards].from = *last;
+				r->step[r->backwards].to = now;
+			}
+			r->backwards++;
 		}
-		if (step > 0) {
+		if (step > 0)
 			r->moved = true;
-			r->largest_step = MAX(r->largest_step, (u64)step);
+		if (step > (s64)r->largest_step) {
+			r->largest_step = step;
+			r->largest_from = *last;
+			r->largest_to = now;
 		}
 		*last = now;
 	}
@@ -91,7 +101,12 @@ static void monotonic_judge(const struct monotonic *m, int cpu)
 	report_expect(!r->backwards,
 		      "%s went backwards %lu times in %lu reads on CPU %d, first from 0x%lx to "
 		      "0x%lx",
-		      m->counter->name, r->backwards, r->reads, cpu, r->from, r->to);
+		      m->counter->name, r->backwards, r->reads, cpu, r->step[0].from,
+		      r->step[0].to);
+	/* Which bits turned over tells a counter that is misread at a roll-over from a jump. */
+	for (u64 i = 0; i < MIN(r->backwards, (u64)BACKWARDS_KEPT); i++)
+		report_info("CPU %d, step backwards %lu: 0x%lx to 0x%lx", cpu, i + 1,
+			    r->step[i].from, r->step[i].to);
 }
 
 void counter_check_monotonic(const struct counter_ops *counter)
@@ -104,7 +119,8 @@ void counter_check_monotonic(const struct counter_ops *counter)
 		.budget_ns = report_budget_ns(),
 		.cpus = alloc_aligned(count * sizeof(struct monotonic_cpu), 64),
 	};
-	u64 fewest = UINT64_MAX, total = 0, step = 0;
+	u64 fewest = UINT64_MAX, total = 0;
+	int widest = 0;
 
 	smp_barrier_init(&m.barrier, count);
 	on_all_cpus(monotonic_on_cpu, &m);
@@ -112,11 +128,14 @@ void counter_check_monotonic(const struct counter_ops *counter)
 		monotonic_judge(&m, cpu);
 		fewest = MIN(fewest, m.cpus[cpu].reads);
 		total += m.cpus[cpu].reads;
-		step = MAX(step, m.cpus[cpu].largest_step);
+		if (m.cpus[cpu].largest_step > m.cpus[widest].largest_step)
+			widest = cpu;
 	}
 	report_info("%s: %lu reads on %d CPUs at once, %lu at least on each; largest step forward "
-		    "%lu ticks (%lu ns)",
-		    counter->name, total, count, fewest, step, step_ns(counter, step));
+		    "%lu ticks (%lu ns), on CPU %d from 0x%lx to 0x%lx",
+		    counter->name, total, count, fewest, m.cpus[widest].largest_step,
+		    step_ns(counter, m.cpus[widest].largest_step), widest,
+		    m.cpus[widest].largest_from, m.cpus[widest].largest_to);
 }
 
 /* ---- from CPU to CPU --------------------------------------------------------------------------- */
