@@ -15,6 +15,11 @@ void console_set(const struct console_ops *ops)
 	device = ops;
 }
 
+const struct console_ops *console_get(void)
+{
+	return device;
+}
+
 const char *console_name(void)
 {
 	return device ? device->name : "none";

@@ -16,6 +16,8 @@ struct console_ops {
 };
 
 void console_set(const struct console_ops *ops);
+/* The device that is set, or NULL. */
+const struct console_ops *console_get(void);
 const char *console_name(void);
 
 /* Under a lock, so that lines of several CPUs do not mix; \n is sent as it is. */

@@ -12,6 +12,7 @@
 #include "types.h"
 #include "fdt_util.h"
 #include "startup.h"
+#include "vmm_interface.h"
 #include <arch/devicetree.h>
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
@@ -38,6 +39,7 @@ static const char *const gicv2_names[] = { "arm,cortex-a15-gic", "arm,gic-400",
 					   "arm,cortex-a7-gic" };
 static const char *const gicv3_names[] = { "arm,gic-v3" };
 static const char *const timer_names[] = { "arm,armv8-timer", "arm,armv7-timer" };
+static const char *const bulk_console_names[] = { BULK_CONSOLE_COMPATIBLE };
 
 /*
  * Where they are in the tree. libfdt finds a node by walking to it from the start; every VMM names
@@ -46,7 +48,7 @@ static const char *const timer_names[] = { "arm,armv8-timer", "arm,armv7-timer" 
 static struct {
 	struct fdt_node chosen, cpus, reserved_memory;
 	struct fdt_node memory[MAX_MEMORY_BANKS];
-	struct fdt_node psci, gicv2, gicv3, timer;
+	struct fdt_node psci, gicv2, gicv3, timer, bulk_console;
 	struct fdt_node uarts[MAX_UARTS];
 	int nr_memory;
 	int nr_uarts;
@@ -98,6 +100,8 @@ static void find_by_compatible(const void *fdt, struct fdt_node where)
 		keep_first(&found.gicv2, where);
 	} else if (is(fdt, where, timer_names, ARRAY_SIZE(timer_names))) {
 		keep_first(&found.timer, where);
+	} else if (is(fdt, where, bulk_console_names, ARRAY_SIZE(bulk_console_names))) {
+		keep_first(&found.bulk_console, where);
 	}
 }
 
@@ -108,7 +112,7 @@ static void find_nodes(const void *fdt)
 	int depth = 0;
 
 	found.chosen = found.cpus = found.reserved_memory = none;
-	found.psci = found.gicv2 = found.gicv3 = found.timer = none;
+	found.psci = found.gicv2 = found.gicv3 = found.timer = found.bulk_console = none;
 	for (int node = fdt_next_node(fdt, 0, &depth); node >= 0 && depth > 0;
 	     node = fdt_next_node(fdt, node, &depth)) {
 		struct fdt_node where = { node, 0 };
@@ -167,6 +171,8 @@ bool devicetree_find_console(const void *fdt)
 		return false;
 	m->fdt = fdt;
 	find_nodes(fdt);
+	if (found.bulk_console.node >= 0)
+		fdt_util_reg(fdt, found.bulk_console, 0, &m->bulk_console);
 	node = stdout_node(fdt);
 	for (int i = 0; i < found.nr_uarts; i++) {
 		if (found.uarts[i].node == node && read_uart(m, found.uarts[i]))

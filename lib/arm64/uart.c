@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses the console's driver: PL011, or a 16550 in memory (kvmtool, Firecracker).
+ * Chooses the console's driver: PL011, or a 16550 in memory (kvmtool, Firecracker); in front of it
+ * our own VMM's bulk console where there is one.
  */
+#include "bulk_console.h"
 #include "console.h"
 #include "types.h"
 #include "uart.h"
 #include "uart16550.h"
+#include "vmm_interface.h"
 #include <arch/devicetree.h>
 #include <arch/mmio.h>
 #include <arch/mmu.h>
@@ -57,6 +60,29 @@ static void ns16550_init(const struct machine *m)
 	console_set(&ns16550_console);
 }
 
+static void bulk_set_address(u64 address)
+{
+	mmio_write64(machine()->bulk_console.base + BULK_CONSOLE_ADDRESS, address);
+}
+
+static void bulk_print(u32 length)
+{
+	mmio_write32(machine()->bulk_console.base + BULK_CONSOLE_LENGTH, length);
+}
+
+static const struct bulk_console bulk = {
+	.set_address = bulk_set_address,
+	.print = bulk_print,
+};
+
+static void bulk_init(const struct machine *m)
+{
+	if (m->bulk_console.size < BULK_CONSOLE_SIZE)
+		return;
+	mmu_map_device(m->bulk_console.base, m->bulk_console.size);
+	bulk_console_init(&bulk);
+}
+
 void uart_init(void)
 {
 	const struct machine *m = machine();
@@ -68,4 +94,5 @@ void uart_init(void)
 		pl011_init();
 	else
 		ns16550_init(m);
+	bulk_init(m);
 }

@@ -204,7 +204,7 @@ const char *arch_name(void)
 
 /*
  * All CPUs halt for good. There is no power-off without AML that every machine understands, and
- * the runner ends the machine once it has seen the last line.
+ * the runner ends the machine once it has seen the last line; only our own VMM says how by itself.
  */
 void arch_stop(void)
 {
@@ -212,6 +212,7 @@ void arch_stop(void)
 	WRITE_ONCE(stopping, true);
 	if (apic_ready)
 		apic_icr_write(0, APIC_ICR_NMI | APIC_ICR_ASSERT | APIC_ICR_TO_OTHERS);
+	vmm_power_off();
 	for (;;)
 		cpu_halt();
 }

@@ -48,6 +48,7 @@ void x86_start(u32 boot_protocol, u32 info)
 {
 	cpus_init_boot_cpu();
 	com1_init();
+	vmm_init();
 	boot_info_read(boot_protocol, info);
 	acpi_init();
 	memory_init();

@@ -92,5 +92,9 @@ u64 low_page(void);
 /* com1.c */
 void com1_init(void);
 
+/* vmm.c: does nothing where the VMM is not ours. */
+void vmm_init(void);
+void vmm_power_off(void);
+
 #endif
 #endif

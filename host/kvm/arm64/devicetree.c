@@ -217,13 +217,12 @@ static void write_uart(struct tree *t)
 	end(t);
 }
 
-/* bulk_console.h has the registers. */
 static void write_bulk_console(struct tree *t, const struct vm *vm)
 {
 	if (vm->options->no_bulk_console)
 		return;
 	begin_at(t, "bulk-console", BULK_CONSOLE_PAGE);
-	put_string(t, "compatible", "kvm-time-tests,bulk-console");
+	put_string(t, "compatible", BULK_CONSOLE_COMPATIBLE);
 	put_reg(t, BULK_CONSOLE_PAGE, 4096, 0, 0);
 	end(t);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * CPUID as the guest sees it: all that KVM supports, each vCPU a core of its own in one package, and
- * leaves of ours (GUEST_BASE) behind KVM's and Hyper-V's.
+ * leaves of ours behind KVM's and Hyper-V's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,12 +20,10 @@
 #define APIC_KHZ    1000000 /* arch/x86/kvm/lapic.h, APIC_BUS_CYCLE_NS 1 */
 
 /*
- * Ours. Hypervisor leaves come in blocks of 0x100 from 0x40000000 on, each with its name in EBX, ECX,
- * EDX of its first leaf. GUEST_BASE + 1: EAX is the bulk console's first port, 0 for none.
+ * Blocks of hypervisor leaves are 0x100 apart and follow one another without a gap: Hyper-V's where
+ * it is wanted, which its guests look for at the beginning, KVM's, and ours (vmm_interface.h).
  */
-#define GUEST_BASE     0x40000200
-#define GUEST_FEATURES 0x40000201
-static const char guest_signature[12] = "KvmTimeTests";
+#define BLOCK 0x100
 
 /* Hypervisor Top-Level Functional Specification, 2.4 and 3.1 */
 #define HV_BASE		      0x40000000
@@ -40,7 +38,6 @@ static const char guest_signature[12] = "KvmTimeTests";
 #define HV_EAX_FREQUENCIES    BIT(11)
 #define HV_EDX_FREQUENCIES    BIT(8)
 #define HV_EDX_STIMER_DIRECT  BIT(19)
-#define KVM_BASE_BESIDE_HV    0x40000100
 
 /* SDM vol. 2, CPUID */
 #define LEAF1_ECX_X2APIC       BIT(21)
@@ -179,15 +176,15 @@ static void add_timing(struct kvm_cpuid2 *c, const struct vcpu *vcpu, u32 base)
 	add(c, &e);
 }
 
-static void add_guest_leaves(struct kvm_cpuid2 *c, const struct vcpu *vcpu)
+static void add_own_leaves(struct kvm_cpuid2 *c, const struct vcpu *vcpu, u32 base)
 {
-	struct kvm_cpuid_entry2 e = { .function = GUEST_BASE, .eax = GUEST_FEATURES };
+	struct kvm_cpuid_entry2 e = { .function = base, .eax = base + 1 };
 
-	memcpy(&e.ebx, guest_signature, 4);
-	memcpy(&e.ecx, guest_signature + 4, 4);
-	memcpy(&e.edx, guest_signature + 8, 4);
+	memcpy(&e.ebx, VMM_CPUID_SIGNATURE, 4);
+	memcpy(&e.ecx, VMM_CPUID_SIGNATURE + 4, 4);
+	memcpy(&e.edx, VMM_CPUID_SIGNATURE + 8, 4);
 	add(c, &e);
-	e = (struct kvm_cpuid_entry2){ .function = GUEST_FEATURES };
+	e = (struct kvm_cpuid_entry2){ .function = base + 1, .ebx = PORT_PM1_CONTROL };
 	e.eax = vcpu->vm->options->no_bulk_console ? 0 : PORT_BULK_CONSOLE;
 	add(c, &e);
 }
@@ -200,9 +197,9 @@ static void move_kvm_leaves(struct kvm_cpuid2 *c)
 		struct kvm_cpuid_entry2 *e = &c->entries[i];
 
 		if (e->function == KVM_BASE)
-			e->eax += KVM_BASE_BESIDE_HV - KVM_BASE;
+			e->eax += BLOCK;
 		if (e->function >= KVM_BASE && e->function <= KVM_BASE + TIMING_LEAF)
-			e->function += KVM_BASE_BESIDE_HV - KVM_BASE;
+			e->function += BLOCK;
 	}
 }
 
@@ -256,13 +253,13 @@ static int add_hypervisor_leaves(struct kvm_cpuid2 *c, const struct vcpu *vcpu, 
 	const struct machine_options *o = vcpu->vm->options;
 
 	add_timing(c, vcpu, KVM_BASE);
-	if (o->hv_time || o->hv_stimer) {
-		move_kvm_leaves(c);
-		if (add_hv_leaves(c, vcpu, err))
-			return -1;
+	if (!o->hv_time && !o->hv_stimer) {
+		add_own_leaves(c, vcpu, KVM_BASE + BLOCK);
+		return 0;
 	}
-	add_guest_leaves(c, vcpu);
-	return 0;
+	move_kvm_leaves(c);
+	add_own_leaves(c, vcpu, KVM_BASE + 2 * BLOCK);
+	return add_hv_leaves(c, vcpu, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- */

@@ -68,6 +68,7 @@ struct machine {
 	struct address_range uart_registers;
 	u32 uart_reg_shift;
 	u32 uart_reg_io_width;
+	struct address_range bulk_console; /* size 0: there is none (vmm_interface.h) */
 };
 
 const struct machine *machine(void);
