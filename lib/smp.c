@@ -199,6 +199,53 @@ void on_all_cpus(void (*fn)(void *arg), void *arg)
 	on_first_cpus(nr_up, fn, arg);
 }
 
+__attribute__((weak)) void arch_smp_stop_self(void)
+{
+}
+
+__attribute__((weak)) bool arch_smp_has_stopped(int cpu)
+{
+	return false;
+}
+
+static void stop_self(void *refused)
+{
+	arch_smp_stop_self();
+	store(refused, 1);
+}
+
+/* The work that stops a CPU does not end: until the CPU is started again its mailbox is taken. */
+bool cpu_stop(int cpu)
+{
+	struct mailbox *m = &mailboxes[cpu];
+	u32 refused = 0;
+
+	check_cpu(cpu, "cpu_stop");
+	post(cpu, stop_self, &refused, "cpu_stop");
+	spin_until_or_die(load(&refused) || arch_smp_has_stopped(cpu), ANSWER_TIMEOUT_NS,
+			  "cpu_stop: the CPU neither stops nor says that it cannot");
+	if (load(&refused)) {
+		finish(cpu, "cpu_stop");
+		return false;
+	}
+	store(&m->up, 0);
+	return true;
+}
+
+bool cpu_start(int cpu)
+{
+	struct mailbox *m = &mailboxes[cpu];
+
+	check_cpu(cpu, "cpu_start");
+	if (load(&m->up))
+		panic("cpu_start: CPU %d has not been stopped", cpu);
+	store(&m->work, WORK_NONE);
+	if (arch_smp_start_cpu(cpu) && spin_until(load(&m->up), START_TIMEOUT_NS))
+		return true;
+	store(&m->work, WORK_CLAIMED);
+	return false;
+}
+
 void smp_barrier_init(struct smp_barrier *b, u32 total)
 {
 	*b = (struct smp_barrier){ .total = total };

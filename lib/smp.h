@@ -38,6 +38,16 @@ void on_cpu_async(int cpu, void (*fn)(void *arg), void *arg);
 /* Waits until the CPU is idle again, at most timeout_ns. */
 bool cpu_wait_idle(int cpu, u64 timeout_ns);
 
+/*
+ * Stops an idle CPU, not CPU 0, by firmware's means (PSCI CPU_OFF), and waits until firmware says
+ * that it has stopped. false where it cannot be stopped: it is idle as before. A stopped CPU counts
+ * for smp_count() but takes no work: start it again before anything else.
+ */
+bool cpu_stop(int cpu);
+
+/* Starts a stopped CPU as it was started at first; false when it does not come up. */
+bool cpu_start(int cpu);
+
 /* Runs fn(arg) on every CPU at once and waits for all; called on CPU 0, which takes part. */
 void on_all_cpus(void (*fn)(void *arg), void *arg);
 
@@ -56,12 +66,16 @@ void smp_barrier_wait(struct smp_barrier *b);
 
 /*
  * For the arch's start-up code: the loop of a secondary CPU, after its own set-up; never returns.
- * The arch provides the three functions below.
+ * The arch provides the functions below.
  */
 NORETURN void smp_secondary_loop(int cpu);
 
 /* Starts CPU id; false when firmware refused. */
 bool arch_smp_start_cpu(int cpu);
+/* The calling CPU stops; returns where it cannot, which is also what an arch without this does. */
+void arch_smp_stop_self(void);
+/* Whether that CPU has stopped: arch_smp_start_cpu() can start it again. */
+bool arch_smp_has_stopped(int cpu);
 /* Counts the CPUs that firmware or the devicetree names. */
 int arch_smp_probe(void);
 /* Wakes the CPU from arch_smp_idle(). */

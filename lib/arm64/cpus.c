@@ -17,6 +17,7 @@
 #include <arch/sysreg.h>
 
 static struct percpu percpus[MAX_CPUS];
+static struct secondary_start *starts[MAX_CPUS]; /* NULL: never started */
 
 struct percpu *percpu_of(int id)
 {
@@ -62,25 +63,35 @@ static void clean_to_memory(const void *start, size_t size)
 	dsb_sy();
 }
 
-bool arch_smp_start_cpu(int id)
+static struct secondary_start *prepare_cpu(int id)
 {
 	struct percpu *cpu = &percpus[id];
-	struct secondary_start *start = alloc(sizeof(*start));
-	s64 err;
 
+	if (starts[id])
+		return starts[id];
+	starts[id] = alloc(sizeof(*starts[id]));
 	cpu->id = id;
 	cpu->mpidr = machine()->cpu_mpidr[id];
 	/* One piece: the lower part is for exceptions. */
 	cpu->stack = (uintptr_t)alloc_aligned(EXCEPTION_STACK_SIZE + STACK_SIZE, 16);
 	cpu->stack_end = cpu->stack + EXCEPTION_STACK_SIZE + STACK_SIZE;
-	*start = (struct secondary_start){
+	*starts[id] = (struct secondary_start){
 		.mmu = *mmu_registers(),
 		.stack_end = cpu->stack_end,
 		.exception_stack_end = cpu->stack + EXCEPTION_STACK_SIZE,
 		.el = current_el(),
 		.percpu = (uintptr_t)cpu,
 	};
-	clean_to_memory(start, sizeof(*start));
+	clean_to_memory(starts[id], sizeof(*starts[id]));
+	return starts[id];
+}
+
+bool arch_smp_start_cpu(int id)
+{
+	struct percpu *cpu = &percpus[id];
+	struct secondary_start *start = prepare_cpu(id);
+	s64 err;
+
 	err = psci_cpu_on(cpu->mpidr, (uintptr_t)secondary_entry, (uintptr_t)start);
 	if (err)
 		printf("# PSCI CPU_ON of MPIDR %#lx: %s\n", cpu->mpidr, psci_error(err));
@@ -95,6 +106,21 @@ void secondary_start_c(uintptr_t percpu)
 	exception_init_cpu();
 	gic_init_cpu();
 	smp_secondary_loop(cpu->id);
+}
+
+/* DEN 0022, CPU_OFF: the next start is as the first one was. */
+void arch_smp_stop_self(void)
+{
+	u64 daif = irq_save();
+	s64 err = psci_cpu_off();
+
+	irq_restore(daif);
+	printf("# PSCI CPU_OFF on CPU %d: %s\n", smp_id(), psci_error(err));
+}
+
+bool arch_smp_has_stopped(int cpu)
+{
+	return psci_affinity_info(percpus[cpu].mpidr) == PSCI_AFFINITY_OFF;
 }
 
 void arch_smp_kick(int cpu)

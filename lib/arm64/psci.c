@@ -46,6 +46,21 @@ s64 psci_cpu_on(u64 mpidr, uintptr_t entry, u64 context)
 	return (s32)psci_call(machine()->psci_cpu_on, mpidr, entry, context);
 }
 
+/* PSCI 0.1's function ids for these are not looked for. */
+s64 psci_cpu_off(void)
+{
+	if (machine()->psci_version_min < 2)
+		return PSCI_NOT_SUPPORTED;
+	return (s32)psci_call(PSCI_CPU_OFF, 0, 0, 0);
+}
+
+s64 psci_affinity_info(u64 mpidr)
+{
+	if (machine()->psci_version_min < 2)
+		return PSCI_NOT_SUPPORTED;
+	return (s32)psci_call(PSCI_AFFINITY_INFO, mpidr, 0, 0);
+}
+
 const char *psci_error(s64 error)
 {
 	/* DEN 0022, "Return error codes" */

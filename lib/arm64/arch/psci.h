@@ -22,6 +22,10 @@ enum psci_method {
 #define PSCI_SYSTEM_RESET  0x84000009
 #define PSCI_FEATURES	   0x8400000a
 
+/* What PSCI_AFFINITY_INFO answers. */
+#define PSCI_AFFINITY_ON  0
+#define PSCI_AFFINITY_OFF 1
+
 #define PSCI_SUCCESS	   0
 #define PSCI_NOT_SUPPORTED -1
 
@@ -33,6 +37,12 @@ u32 psci_version(void);
 
 /* Starts the CPU with these affinity fields at entry (physical) with x0 = context; PSCI error. */
 s64 psci_cpu_on(u64 mpidr, uintptr_t entry, u64 context);
+
+/* Turns the calling CPU off, with interrupts masked; returns only an error. */
+s64 psci_cpu_off(void);
+
+/* Whether that CPU is on: PSCI_AFFINITY_ON, _OFF, or 2 while it is coming up; PSCI error. */
+s64 psci_affinity_info(u64 mpidr);
 
 /* The name of a PSCI error: "ALREADY_ON". */
 const char *psci_error(s64 error);
