@@ -2,8 +2,8 @@
 /*
  * Reads the machine out of the devicetree, by the bindings of Linux's Documentation/devicetree:
  * arm/cpus.yaml, arm/psci.yaml, interrupt-controller/arm,gic.yaml and arm,gic-v3.yaml,
- * timer/arm,arch_timer.yaml, serial/pl011.yaml and 8250.yaml, and the Devicetree Specification for
- * memory and /chosen.
+ * timer/arm,arch_timer.yaml, arm/pmu.yaml, serial/pl011.yaml and 8250.yaml, and the Devicetree
+ * Specification for memory and /chosen.
  */
 #include "console.h"
 #include "panic.h"
@@ -39,6 +39,7 @@ static const char *const gicv2_names[] = { "arm,cortex-a15-gic", "arm,gic-400",
 					   "arm,cortex-a7-gic" };
 static const char *const gicv3_names[] = { "arm,gic-v3" };
 static const char *const timer_names[] = { "arm,armv8-timer", "arm,armv7-timer" };
+static const char *const pmu_names[] = { "arm,armv8-pmuv3" };
 static const char *const bulk_console_names[] = { BULK_CONSOLE_COMPATIBLE };
 
 /*
@@ -48,7 +49,7 @@ static const char *const bulk_console_names[] = { BULK_CONSOLE_COMPATIBLE };
 static struct {
 	struct fdt_node chosen, cpus, reserved_memory;
 	struct fdt_node memory[MAX_MEMORY_BANKS];
-	struct fdt_node psci, gicv2, gicv3, timer, bulk_console;
+	struct fdt_node psci, gicv2, gicv3, timer, pmu, bulk_console;
 	struct fdt_node uarts[MAX_UARTS];
 	int nr_memory;
 	int nr_uarts;
@@ -100,6 +101,8 @@ static void find_by_compatible(const void *fdt, struct fdt_node where)
 		keep_first(&found.gicv2, where);
 	} else if (is(fdt, where, timer_names, ARRAY_SIZE(timer_names))) {
 		keep_first(&found.timer, where);
+	} else if (is(fdt, where, pmu_names, ARRAY_SIZE(pmu_names))) {
+		keep_first(&found.pmu, where);
 	} else if (is(fdt, where, bulk_console_names, ARRAY_SIZE(bulk_console_names))) {
 		keep_first(&found.bulk_console, where);
 	}
@@ -112,7 +115,8 @@ static void find_nodes(const void *fdt)
 	int depth = 0;
 
 	found.chosen = found.cpus = found.reserved_memory = none;
-	found.psci = found.gicv2 = found.gicv3 = found.timer = found.bulk_console = none;
+	found.psci = found.gicv2 = found.gicv3 = found.timer = found.pmu = found.bulk_console =
+		none;
 	for (int node = fdt_next_node(fdt, 0, &depth); node >= 0 && depth > 0;
 	     node = fdt_next_node(fdt, node, &depth)) {
 		struct fdt_node where = { node, 0 };
@@ -349,37 +353,54 @@ static void read_gic(struct machine *m)
 		      m->gic_version);
 }
 
-static void read_timer_interrupt(struct machine *m, int node, u32 cells, int index,
-				 struct interrupt *irq)
+/* Cells in an interrupt of the GIC's. */
+static u32 interrupt_cells(const struct machine *m)
 {
+	int gic = m->gic_version == 3 ? found.gicv3.node : found.gicv2.node;
+	u64 cells = fdt_util_number(m->fdt, gic, "#interrupt-cells", 3);
+
+	if (cells < 3)
+		panic("devicetree: the GIC's interrupts have %lu cells instead of 3 or more",
+		      cells);
+	return cells;
+}
+
+/* The index-th of a node's interrupts. false, and *irq as it was, where that is none or no PPI. */
+static bool read_ppi(const struct machine *m, int node, int index, struct interrupt *irq)
+{
+	u32 cells = interrupt_cells(m);
 	u32 type, number, flags;
 
 	if (fdt_util_cell(m->fdt, node, "interrupts", index * cells, &type) ||
 	    fdt_util_cell(m->fdt, node, "interrupts", index * cells + 1, &number) ||
-	    fdt_util_cell(m->fdt, node, "interrupts", index * cells + 2, &flags))
-		return;
-	if (type != 1 || number > 15)
-		panic("devicetree: interrupt %d of the timer is no PPI (type %u, number %u)", index,
-		      type, number);
+	    fdt_util_cell(m->fdt, node, "interrupts", index * cells + 2, &flags) || type != 1 ||
+	    number > 15)
+		return false;
 	irq->intid = 16 + number;
 	irq->edge = flags & 3; /* 1 rising, 2 falling; 4 and 8 are levels */
+	return true;
+}
+
+static void read_timer_interrupt(struct machine *m, int index, struct interrupt *irq)
+{
+	u32 cell;
+
+	if (!read_ppi(m, found.timer.node, index, irq) &&
+	    !fdt_util_cell(m->fdt, found.timer.node, "interrupts", index * interrupt_cells(m),
+			   &cell))
+		panic("devicetree: interrupt %d of the timer is no PPI", index);
 }
 
 static void read_timer(struct machine *m)
 {
 	static const char *const interrupt_names[NR_TIMER_IRQS] = { "sec-phys", "phys", "virt",
 								    "hyp-phys", "hyp-virt" };
-	int gic = m->gic_version == 3 ? found.gicv3.node : found.gicv2.node;
 	int node = found.timer.node;
 	bool named;
-	u64 cells;
 
 	if (node < 0)
 		panic("devicetree: no arm,armv8-timer");
 	m->timer_clock_hz = fdt_util_number(m->fdt, node, "clock-frequency", 0);
-	cells = fdt_util_number(m->fdt, gic, "#interrupt-cells", 3);
-	if (cells < 3)
-		panic("devicetree: the timer's interrupts have %lu cells, a GIC's have 3", cells);
 	named = fdt_getprop(m->fdt, node, "interrupt-names", NULL);
 	for (int i = 0; i < NR_TIMER_IRQS; i++) {
 		int index = i;
@@ -388,8 +409,15 @@ static void read_timer(struct machine *m)
 			index = fdt_stringlist_search(m->fdt, node, "interrupt-names",
 						      interrupt_names[i]);
 		if (index >= 0)
-			read_timer_interrupt(m, node, cells, index, &m->timer[i]);
+			read_timer_interrupt(m, index, &m->timer[i]);
 	}
+}
+
+/* Physical machines may have an SPI a CPU instead; nothing here uses those. */
+static void read_pmu(struct machine *m)
+{
+	if (found.pmu.node >= 0)
+		read_ppi(m, found.pmu.node, 0, &m->pmu);
 }
 
 void devicetree_read(void)
@@ -405,4 +433,5 @@ void devicetree_read(void)
 	read_psci(m);
 	read_gic(m);
 	read_timer(m);
+	read_pmu(m);
 }

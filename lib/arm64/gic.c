@@ -47,6 +47,8 @@ static void apply_trigger(u32 intid)
 		if (m->timer[i].intid == intid)
 			gic_set_edge(intid, m->timer[i].edge);
 	}
+	if (m->pmu.intid == intid)
+		gic_set_edge(intid, m->pmu.edge);
 }
 
 /*

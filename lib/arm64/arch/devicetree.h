@@ -61,6 +61,7 @@ struct machine {
 	u64 gic_redistributor_stride; /* 0: by GICR_TYPER */
 
 	struct interrupt timer[NR_TIMER_IRQS];
+	struct interrupt pmu; /* of the arm,armv8-pmuv3 node, where that is a PPI */
 	u64 timer_clock_hz; /* clock-frequency of the timer node, 0 where it has none */
 
 	enum uart_kind uart;
