@@ -24,7 +24,7 @@
 #define ECHO_LONGEST 700
 #define TEST_SGI     5
 #define ROUNDS	     100
-#define WAIT_NS	     (2 * NSEC_PER_SEC)
+#define WAIT_NS	     (10 * NSEC_PER_SEC)
 
 /* In no block that any devicetree names, within 48 bits. */
 #define UNMAPPED_ADDRESS 0x7eadbeef0000UL

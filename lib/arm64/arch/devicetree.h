@@ -62,7 +62,7 @@ struct machine {
 
 	struct interrupt timer[NR_TIMER_IRQS];
 	struct interrupt pmu; /* of the arm,armv8-pmuv3 node, where that is a PPI */
-	u64 timer_clock_hz; /* clock-frequency of the timer node, 0 where it has none */
+	u64 timer_clock_hz;   /* clock-frequency of the timer node, 0 where it has none */
 
 	enum uart_kind uart;
 	bool uart_is_sbsa; /* a PL011 without line control */
