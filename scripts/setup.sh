@@ -180,4 +180,6 @@ if [ $status -ne 0 ]; then
 			"add it to apt's sources with [arch=$foreign], then run this again" >&2
 	fi
 fi
+# What was configured before did not know of these packages.
+rm -f "$root/build/config.stamp"
 exit $status
