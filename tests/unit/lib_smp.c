@@ -314,6 +314,68 @@ static void test_cpus_that_hang(void **state)
 	expect_panic(a_cpu_does_not_end, NULL, "on_cpu: CPU 1 has not ended its work within 32 s");
 }
 
+static void stopped_and_started(void *arg)
+{
+	start(CPUS);
+	for (int i = 0; i < 10; i++) {
+		assert(cpu_stop(CPUS - 1));
+		assert(!cpu_wait_idle(CPUS - 1, 0));
+		assert(smp_count() == CPUS);
+		assert(cpu_start(CPUS - 1));
+		on_cpu(CPUS - 1, hit, NULL);
+	}
+	on_all_cpus(hit, NULL);
+}
+
+/* It says so, and is there as before. */
+static void does_not_stop(void *arg)
+{
+	unit_cpu_unstoppable = 2;
+	start(CPUS);
+	assert(!cpu_stop(2));
+	on_cpu(2, hit, NULL);
+}
+
+static void does_not_start_again(void *arg)
+{
+	start(CPUS);
+	assert(cpu_stop(1));
+	unit_cpu_refused = 1;
+	assert(!cpu_start(1));
+	unit_cpu_refused = 0;
+	assert(cpu_start(1));
+	on_cpu(1, hit, NULL);
+}
+
+static void work_for_a_stopped_cpu(void *arg)
+{
+	start(CPUS);
+	cpu_stop(1);
+	on_cpu(1, hit, NULL);
+}
+
+static void stop_cpu_0(void *arg)
+{
+	start(CPUS);
+	cpu_stop(0);
+}
+
+static void start_a_running_cpu(void *arg)
+{
+	start(CPUS);
+	cpu_start(1);
+}
+
+static void test_stop_and_start(void **state)
+{
+	expect_returns(stopped_and_started);
+	expect_returns(does_not_stop);
+	expect_returns(does_not_start_again);
+	expect_panic(work_for_a_stopped_cpu, NULL, "on_cpu: CPU 1 is not idle");
+	expect_panic(stop_cpu_0, NULL, "cpu_stop: CPU 0 is the one that runs main()");
+	expect_panic(start_a_running_cpu, NULL, "cpu_start: CPU 1 has not been stopped");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_cpus_that_hang),
+		cmocka_unit_test(test_stop_and_start),
 	};
 
 	return cmocka_run_group_tests_name("smp", tests, NULL, NULL);

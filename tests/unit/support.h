@@ -74,11 +74,12 @@ void expect_panic(void (*fn)(void *arg), void *arg, const char *text);
 
 /* ---- CPUs that are threads (support_smp.c) ---- */
 
-extern int unit_cpus_named;    /* arch_smp_probe()'s answer */
-extern int unit_cpu_refused;   /* this one does not start; 0 for none */
-extern int unit_cpu_silent;    /* this one starts and never comes up; 0 for none */
-extern u32 unit_kicks_to_lose; /* so many kicks have no effect */
-extern u32 unit_kicks;	       /* how many there were */
+extern int unit_cpus_named;	 /* arch_smp_probe()'s answer */
+extern int unit_cpu_refused;	 /* this one does not start; 0 for none */
+extern int unit_cpu_silent;	 /* this one starts and never comes up; 0 for none */
+extern int unit_cpu_unstoppable; /* its arch_smp_stop_self() returns */
+extern u32 unit_kicks_to_lose;	 /* so many kicks have no effect */
+extern u32 unit_kicks;		 /* how many there were */
 
 /* Waits until the CPU, which has nothing to do, is asleep. */
 void unit_wait_asleep(int cpu);

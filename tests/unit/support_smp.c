@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-int unit_cpus_named = 1, unit_cpu_refused, unit_cpu_silent;
+int unit_cpus_named = 1, unit_cpu_refused, unit_cpu_silent, unit_cpu_unstoppable;
 u32 unit_kicks_to_lose, unit_kicks;
 
 static __thread int id;
@@ -15,6 +15,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t kicked = PTHREAD_COND_INITIALIZER;
 static u32 pending[MAX_CPUS];
 static bool asleep[MAX_CPUS];
+static bool stopped[MAX_CPUS];
 
 int smp_id(void)
 {
@@ -40,8 +41,22 @@ bool arch_smp_start_cpu(int cpu)
 		return false;
 	if (cpu == unit_cpu_silent)
 		return true;
+	__atomic_store_n(&stopped[cpu], false, __ATOMIC_RELEASE);
 	return !pthread_create(&thread, NULL, cpu_thread, (void *)(intptr_t)cpu) &&
 	       !pthread_detach(thread);
+}
+
+void arch_smp_stop_self(void)
+{
+	if (id == unit_cpu_unstoppable)
+		return;
+	__atomic_store_n(&stopped[id], true, __ATOMIC_RELEASE);
+	pthread_exit(NULL);
+}
+
+bool arch_smp_has_stopped(int cpu)
+{
+	return __atomic_load_n(&stopped[cpu], __ATOMIC_ACQUIRE);
 }
 
 void arch_smp_kick(int cpu)
