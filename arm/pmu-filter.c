@@ -23,6 +23,7 @@ static void mdcr_hpmd(void);
 static void mdcr_hpmd_dp(void);
 static void mdcr_hccd(void);
 static void el0_denied(void);
+static void el0_syndrome(void);
 static void el0_cr(void);
 static void el0_en(void);
 
@@ -60,6 +61,8 @@ static const struct check mdcr[] = {
 
 static const struct check el0[] = {
 	{ "denied", el0_denied, .story = "EL0 cannot read PMCCNTR_EL0 with PMUSERENR_EL0 0" },
+	{ "syndrome", el0_syndrome,
+	  .story = "What PMUSERENR_EL0 keeps from EL0 is reported as a trapped system register" },
 	{ "cr", el0_cr, .story = "EL0 reads a moving PMCCNTR_EL0 with PMUSERENR_EL0.CR" },
 	{ "en", el0_en, .story = "EL0 reads a moving PMCCNTR_EL0 with PMUSERENR_EL0.EN" },
 };
@@ -249,10 +252,29 @@ static void el0_denied(void)
 
 	if (!pmu_open_counting())
 		return;
-	if (report_expect(!read_at_el0(&cycles, &caught),
-			  "EL0 read PMCCNTR_EL0 with PMUSERENR_EL0 %#lx", pmuserenr_el0()))
+	report_expect(!read_at_el0(&cycles, &caught),
+		      "EL0 read PMCCNTR_EL0 with PMUSERENR_EL0 %#lx: %lu cycles", pmuserenr_el0(),
+		      cycles);
+	pmu_close();
+}
+
+static u64 read_enables_at_el0(void *arg)
+{
+	return pmcntenset_el0();
+}
+
+/* Not of PMCCNTR_EL0, so that this can be judged where that can be read. */
+static void el0_syndrome(void)
+{
+	struct exception caught;
+	u64 value;
+
+	if (!pmu_open_reliable())
+		return;
+	if (report_expect(el0_try(read_enables_at_el0, NULL, &value, &caught),
+			  "EL0 read PMCNTENSET_EL0 with PMUSERENR_EL0 %#lx", pmuserenr_el0()))
 		report_expect(ESR_EC(caught.esr) == EC_SYSREG,
-			      "EL0's read of PMCCNTR_EL0 raised \"%s\" (ESR %#lx), not \"%s\"",
+			      "EL0's read of PMCNTENSET_EL0 raised \"%s\" (ESR %#lx), not \"%s\"",
 			      exception_class_name(ESR_EC(caught.esr)), caught.esr,
 			      exception_class_name(EC_SYSREG));
 	pmu_close();
@@ -260,14 +282,15 @@ static void el0_denied(void)
 
 static void check_el0_reads(u64 userenr, const char *bit)
 {
-	struct exception caught;
+	struct exception caught = { 0 };
 	u64 cycles;
 
 	if (!pmu_open_counting())
 		return;
 	set_pmuserenr_el0(userenr);
 	if (report_expect(read_at_el0(&cycles, &caught),
-			  "EL0 cannot read PMCCNTR_EL0 with PMUSERENR_EL0.%s", bit))
+			  "EL0 cannot read PMCCNTR_EL0 with PMUSERENR_EL0.%s: \"%s\" (ESR %#lx)",
+			  bit, exception_class_name(ESR_EC(caught.esr)), caught.esr))
 		report_expect(cycles >= PMU_WORK_LEAST(PMU_WINDOW),
 			      "EL0 saw %lu cycles, over work that takes %lu at least", cycles,
 			      PMU_WORK_LEAST(PMU_WINDOW));

@@ -19,7 +19,9 @@
 #include <arch/timer.h>
 
 static void flag_64_bits(void);
+static void flag_not_at_63_bits(void);
 static void flag_32_bits(void);
+static void flag_32_bits_switched(void);
 static void flag_not_at_32_bits(void);
 static void flag_again(void);
 static void flag_by_software(void);
@@ -28,6 +30,7 @@ static void interrupt_many(void);
 static void interrupt_all_cpus(void);
 static void interrupt_pmintenclr(void);
 static void interrupt_pmcr_e(void);
+static void interrupt_counter_disabled(void);
 static void interrupt_by_software(void);
 static void interrupt_level(void);
 static void interrupt_asserted(void);
@@ -38,8 +41,12 @@ static void cost_after(void);
 static const struct check flag[] = {
 	{ "64-bits", flag_64_bits, .guards = "P1",
 	  .story = "With LC the flag comes when 64 bits overflow, and not before" },
+	{ "not-at-63-bits", flag_not_at_63_bits,
+	  .story = "With LC a carry into bit 63 sets no flag" },
 	{ "32-bits", flag_32_bits, .guards = "P2",
 	  .story = "Without LC the flag comes when 32 bits overflow, and the count goes on" },
+	{ "32-bits-switched", flag_32_bits_switched, .guards = "P2",
+	  .story = "The same when LC is cleared while it counts, before it is written" },
 	{ "not-at-32-bits", flag_not_at_32_bits, .guards = "P1 P2",
 	  .story = "With LC a carry into bit 32 sets no flag" },
 	{ "again", flag_again, .guards = "P3",
@@ -57,6 +64,8 @@ static const struct check interrupt[] = {
 	  .story = "No interrupt with PMINTENCLR_EL1 written; it comes with PMINTENSET_EL1" },
 	{ "pmcr-e", interrupt_pmcr_e,
 	  .story = "No interrupt with PMCR_EL0.E clear; it comes when that is set" },
+	{ "counter-disabled", interrupt_counter_disabled,
+	  .story = "PMCNTENSET_EL0 has no part in it: a flag interrupts with its counter off" },
 	{ "by-software", interrupt_by_software,
 	  .story = "A flag that software sets interrupts as an overflow's does" },
 	{ "level", interrupt_level,
@@ -122,32 +131,56 @@ static void flag_64_bits(void)
 		return;
 	set_pmccntr_el0(-DISTANCE);
 	expect_overflow(BIT(63), "at 64 bits");
-	/* Half of the range away: not to be reached. */
+	pmu_close();
+}
+
+/* Half of the range away: no overflow to be reached. */
+static void flag_not_at_63_bits(void)
+{
+	if (!pmu_open_counting())
+		return;
 	set_pmccntr_el0(BIT(63) - DISTANCE);
-	set_pmovsclr_el0(CYCLES_BIT);
-	pmu_work(PMU_WINDOW);
+	pmu_work(5 * PMU_WINDOW);
+	spin_until(flag_set(), SETTLE_NS);
+	report_expect(pmccntr_el0() >> 63, "PMCCNTR_EL0 has not got past 2^63: %#lx",
+		      pmccntr_el0());
 	report_expect(!flag_set(), "a carry into bit 63 set the overflow flag: PMCCNTR_EL0 is %#lx",
 		      pmccntr_el0());
 	pmu_close();
 }
 
-static void flag_32_bits(void)
+/* PMCR_EL0.LC clear, from before the counter is enabled or only then. */
+static void check_32_bits(bool enabled_before)
 {
 	u64 cycles;
 
-	if (!pmu_open_counting())
+	if (!pmu_open_reliable())
 		return;
-	set_pmcr_el0(PMCR_E);
+	set_pmcr_el0(0);
 	if (pmcr_el0() & PMCR_LC) {
 		report_skip("PMCR_EL0.LC is always 1 on this CPU");
 		pmu_close();
 		return;
 	}
+	if (enabled_before)
+		pmu_enable_cycles(); /* with LC */
+	set_pmcntenset_el0(CYCLES_BIT);
+	set_pmcr_el0(PMCR_E);
 	set_pmccntr_el0((1UL << 32) - DISTANCE);
 	expect_overflow(BIT(31), "at 32 bits");
 	cycles = pmccntr_el0();
 	report_expect(cycles >> 32 == 1, "PMCCNTR_EL0 is %#lx after the carry into bit 32", cycles);
 	pmu_close();
+}
+
+static void flag_32_bits(void)
+{
+	check_32_bits(false);
+}
+
+static void flag_32_bits_switched(void)
+{
+	check_32_bits(true);
 }
 
 static void flag_not_at_32_bits(void)
@@ -416,6 +449,17 @@ static void interrupt_pmcr_e(void)
 	expect_handled(0, "with PMCR_EL0.E clear");
 	set_pmcr_el0(PMCR_LC | PMCR_E);
 	expect_handled_at_once(1, "after PMCR_EL0.E was set with flag and PMINTEN there");
+	close_interrupt();
+}
+
+static void interrupt_counter_disabled(void)
+{
+	if (!open_interrupt(CLEAR_FLAG))
+		return;
+	set_pmcntenclr_el0(CYCLES_BIT);
+	set_pmccntr_el0(0);
+	set_pmovsset_el0(CYCLES_BIT);
+	expect_handled_at_once(1, "with the counter disabled and its flag set");
 	close_interrupt();
 }
 

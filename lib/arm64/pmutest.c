@@ -238,6 +238,7 @@ void pmu_sample(struct pmu_samples *s, u64 windows, u64 multiplications, u64 bud
 		.slowest_hz = UINT64_MAX,
 		.common_high_hz = UINT64_MAX,
 	};
+	s->obstacle = pmu_obstacle();
 	spin_start(&budget, budget_ns);
 	do
 		sample_window(s, multiplications);
@@ -255,7 +256,7 @@ bool pmu_judge_samples(const struct pmu_samples *s, int cpu)
 		    s->fastest_hz / 1000);
 	right = report_expect(!s->zeros,
 			      "CPU %d: PMCCNTR_EL0 stood still in %lu of %lu windows: %s", cpu,
-			      s->zeros, s->windows, pmu_obstacle_text(pmu_obstacle()));
+			      s->zeros, s->windows, pmu_obstacle_text(s->obstacle));
 	right &= report_expect(!s->backwards,
 			       "CPU %d: PMCCNTR_EL0 went backwards in %lu of %lu "
 			       "windows",

@@ -38,7 +38,7 @@ u64 pmu_work_at_el0(void *arg);
 u64 pmu_most_cycles(u64 ticks);
 
 /* An overflow that has not come by then is lost: any thread of the host may lag by 100 ms. */
-#define PMU_WAIT_NS 5000000000UL
+#define PMU_WAIT_NS 2000000000UL
 
 /* ---- the cycle counter on, off, and why not ---------------------------------------------------- */
 
@@ -116,6 +116,7 @@ struct pmu_samples {
 	u64 too_few;   /* counted less than the work takes */
 	u64 too_many;  /* counted more than there was time for */
 	u64 least, most;
+	enum pmu_obstacle obstacle;	   /* while it was to count */
 	u64 slowest_hz, fastest_hz;	   /* the middle of each window's possible rates */
 	u64 common_low_hz, common_high_hz; /* low > high: no one rate is possible in all windows */
 };
