@@ -173,6 +173,7 @@ static void start(struct job *job)
 		.result = &job->result,
 		.images = o->images,
 		.append = o->append,
+		.outer_qemu = o->outer_qemu,
 		.timeout_s = o->timeout_s,
 	};
 

@@ -285,6 +285,9 @@ static char *image_arguments(const struct test_run *r)
 	/* The guest's time is then made of instructions: no clock of this host can judge it. */
 	if (r->spec.target->accel == ACCEL_ICOUNT)
 		text_append(&args, " virtual-time");
+	/* For images that know how to take that machine down with them, and had better not. */
+	if (r->spec.outer_qemu)
+		text_printf(&args, " outer-qemu=%s", r->spec.outer_qemu);
 	if (r->spec.append)
 		text_printf(&args, " %s", r->spec.append);
 	return text_take(&args);

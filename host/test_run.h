@@ -24,6 +24,7 @@ struct test_run_spec {
 	FILE *log;		     /* the caller's; written until done */
 	const char *images;	     /* directory */
 	const char *append;	     /* further arguments for the image, or NULL */
+	const char *outer_qemu;	     /* version of the QEMU that runs this host, or NULL */
 	unsigned int timeout_s;	     /* instead of the test's own; 0: its own */
 };
 
