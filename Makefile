@@ -123,7 +123,9 @@ portable_src := $(addprefix lib/,printf.c string.c stdlib.c muldiv.c args.c allo
 unit_lib_src := $(wildcard tests/unit/lib_*.c)
 unit_host_src := $(wildcard tests/unit/host_*.c)
 unit_support_src := $(wildcard tests/unit/support_*.c)
-host_testable := $(filter-out host/main.c,$(runner_src)) $(util_src)
+# Of the VMM all but its main(), and both architectures' readers of files where they compile natively.
+host_testable := $(filter-out host/main.c,$(runner_src)) $(util_src) \
+	$(sort $(filter-out host/kvm/main.c,$(vmm_src_$(NATIVE))) host/kvm/arm64/image.c)
 native_cc := $(CC_$(NATIVE))
 
 # 1: directory under build/, 2: extra flags
@@ -147,7 +149,8 @@ build/$(1)/%.o: tests/unit/%.c build/config.mk Makefile
 build/$(1)/lib_%: build/$(1)/lib_%.o $$(support_obj_$(1)) $$(portable_obj_$(1))
 	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -pthread
 build/$(1)/host_%: build/$(1)/host_%.o $$(unit_host_obj_$(1))
-	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -ljansson -llzma -lzstd
+	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -pthread -lcmocka -ljansson -llzma -lzstd \
+		$(if $(filter arm64,$(NATIVE)),$(FDT_LIB))
 .SECONDARY: $$(unit_bin_$(1):=.o) $$(support_obj_$(1)) $$(portable_obj_$(1)) $$(unit_host_obj_$(1))
 units: $$(unit_bin_$(1))
 -include $$(addsuffix .d,$$(portable_obj_$(1)) $$(unit_host_obj_$(1)) $$(support_obj_$(1)) \

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "kvm/control_names.h"
 #include "kvm/snapshot.h"
 #include "kvm/stats.h"
 #include "util/memory.h"
@@ -294,7 +295,7 @@ void control_started(struct control *c)
 	struct text t = { 0 };
 
 	c->running = true;
-	text_append(&t, "started\n");
+	text_append(&t, CONTROL_STARTED "\n");
 	send_text(c, &t);
 	text_free(&t);
 }
@@ -302,17 +303,17 @@ void control_started(struct control *c)
 void control_ended(struct control *c)
 {
 	static const char *const kinds[] = {
-		[VM_POWEROFF] = "poweroff",
-		[VM_RESET] = "reset",
-		[VM_PANICKED] = "panicked",
-		[VM_ERROR] = "error",
+		[VM_POWEROFF] = CONTROL_POWEROFF,
+		[VM_RESET] = CONTROL_RESET,
+		[VM_PANICKED] = CONTROL_PANICKED,
+		[VM_ERROR] = CONTROL_ERROR,
 	};
 	const struct vm_end *end = &c->vm->end;
 	struct text t = { 0 };
 
 	if (!end->kind)
 		return;
-	text_printf(&t, "exited %s %d ", kinds[end->kind], end->status);
+	text_printf(&t, CONTROL_EXITED " %s %d ", kinds[end->kind], end->status);
 	append_escaped(&t, end->text);
 	text_append_char(&t, '\n');
 	send_text(c, &t);

@@ -51,7 +51,7 @@ int arm64_load(struct vm *vm, const struct image_file *f, u64 *entry, u64 *end, 
 		return -1;
 	/* Memory begins at a multiple of 2 MiB, as text_offset counts from one. */
 	to = h.text_offset < vm->regions[0].size
-		     ? vm_memory(vm, RAM_ADDRESS + h.text_offset, h.image_size)
+		     ? vm_memory(vm, vm->regions[0].base + h.text_offset, h.image_size)
 		     : NULL;
 	if (!to)
 		return error_set(err,
@@ -60,7 +60,7 @@ int arm64_load(struct vm *vm, const struct image_file *f, u64 *entry, u64 *end, 
 				 f->path, (unsigned long long)h.image_size,
 				 (unsigned long long)h.text_offset, vm->options->memory_mib);
 	memcpy(to, f->data, f->size);
-	*entry = RAM_ADDRESS + h.text_offset;
+	*entry = vm->regions[0].base + h.text_offset;
 	*end = *entry + h.image_size;
 	return 0;
 }

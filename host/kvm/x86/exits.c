@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Exits that only x86 has: ports and triple faults.
+ * Exits that only x86 has: ports, triple faults, Hyper-V's.
  */
 #include <string.h>
 #include <sys/ioctl.h>
@@ -55,6 +55,29 @@ static void handle_shutdown(struct vcpu *vcpu)
 	text_free(&t);
 }
 
+/* Hypervisor Top-Level Functional Specification, B "Hypercall Status Codes" */
+#define HV_STATUS_INVALID_HYPERCALL_CODE 2
+
+/*
+ * Hyper-V's part of a machine with hv-stimer. The pages that a guest tells by its SynIC's MSRs are
+ * ordinary memory here and KVM writes its messages into them, so there is nothing to do; hypercalls
+ * that KVM does not know, nobody knows.
+ */
+static bool handle_hyperv(struct vcpu *vcpu)
+{
+	struct kvm_hyperv_exit *exit = &vcpu->run->hyperv;
+
+	switch (exit->type) {
+	case KVM_EXIT_HYPERV_SYNIC:
+		return true;
+	case KVM_EXIT_HYPERV_HCALL:
+		exit->u.hcall.result = HV_STATUS_INVALID_HYPERCALL_CODE;
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool arch_handle_exit(struct vcpu *vcpu)
 {
 	switch (vcpu->run->exit_reason) {
@@ -64,6 +87,8 @@ bool arch_handle_exit(struct vcpu *vcpu)
 	case KVM_EXIT_SHUTDOWN:
 		handle_shutdown(vcpu);
 		return true;
+	case KVM_EXIT_HYPERV:
+		return handle_hyperv(vcpu);
 	default:
 		return false;
 	}
