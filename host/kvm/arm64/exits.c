@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arm64 has no exits of its own that this VMM asks for; where a guest is when it fails.
+ * The one exit that only arm64 has, and where a guest is when it fails.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -30,9 +30,25 @@ static const struct {
 	{ "cntpct", KVM_REG_ARM_PTIMER_CNT },
 };
 
+/*
+ * Only simple loads and stores tell in ESR_EL2 what they wanted (Arm ARM D17.2.37, "ISV"). What KVM
+ * cannot emulate for want of that comes here; where nothing is, none of it is right.
+ */
+static void report_no_syndrome(struct vcpu *vcpu)
+{
+	vcpu_error(vcpu,
+		   "access to device memory at 0x%llx by an instruction that cannot be emulated "
+		   "(a pair, an exclusive, a vector or one with writeback): ESR ISS 0x%llx",
+		   (unsigned long long)vcpu->run->arm_nisv.fault_ipa,
+		   (unsigned long long)vcpu->run->arm_nisv.esr_iss);
+}
+
 bool arch_handle_exit(struct vcpu *vcpu)
 {
-	return false;
+	if (vcpu->run->exit_reason != KVM_EXIT_ARM_NISV)
+		return false;
+	report_no_syndrome(vcpu);
+	return true;
 }
 
 static void dump(struct vcpu *vcpu, const char *name, u64 id, struct text *out, const char *after)

@@ -38,6 +38,14 @@ int register_set(struct vcpu *vcpu, u64 id, const void *value)
 	return ioctl(vcpu->fd, KVM_SET_ONE_REG, &r);
 }
 
+/* For a better message; without it KVM_RUN fails with ENOSYS (api.rst, 7.20). */
+static void enable_cap(struct vm *vm, u32 capability)
+{
+	struct kvm_enable_cap cap = { .cap = capability };
+
+	ioctl(vm->fd, KVM_ENABLE_CAP, &cap);
+}
+
 int arch_create_vm(struct vm *vm, struct error *err)
 {
 	const struct machine_options *o = vm->options;
@@ -50,6 +58,7 @@ int arch_create_vm(struct vm *vm, struct error *err)
 				 "--el2: this KVM has no nested virtualisation (KVM_CAP_ARM_EL2): "
 				 "Linux 6.16, kvm-arm.mode=nested and a CPU with FEAT_NV2 are "
 				 "needed");
+	enable_cap(vm, KVM_CAP_ARM_NISV_TO_USER);
 	vm->arch.has_pmu = vm_capability(vm, KVM_CAP_ARM_PMU_V3);
 	vm->arch.has_stolen_time = vm_capability(vm, KVM_CAP_STEAL_TIME);
 	vm->arch.has_counter_offset = vm_capability(vm, KVM_CAP_COUNTER_OFFSET);
