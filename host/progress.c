@@ -165,14 +165,25 @@ void progress_running(struct progress *p, const char *const *keys, size_t count)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* A result that comes out of a kernel's machine has no entry: its record has. */
+static void add_unexpected_pass(struct text *t, const char *indent, const struct expectation *e,
+				const char *expects)
+{
+	if (e)
+		text_printf(t, "%spassed, but %s:%u expects %s (%s)\n", indent, e->file, e->line,
+			    expects, e->reason);
+	else
+		text_printf(t, "%spassed, but an entry of expected/ says it fails: results.json\n",
+			    indent);
+}
+
 static void add_check(const struct progress *p, struct text *t, const struct check_result *c)
 {
 	text_append(t, "    ");
 	add_coloured(p, t, words[c->verdict].colour, words[c->verdict].word, 0);
 	text_printf(t, " %s%s%s\n", c->name, c->reason ? ": " : "", c->reason ? c->reason : "");
 	if (c->unexpected_pass)
-		text_printf(t, "      passed, but %s:%u expects it to fail (%s)\n",
-			    c->expectation->file, c->expectation->line, c->expectation->reason);
+		add_unexpected_pass(t, "      ", c->expectation, "it to fail");
 	for (size_t i = 0; c->diagnostics && c->diagnostics[i]; i++)
 		text_printf(t, "      # %s\n", c->diagnostics[i]);
 }
@@ -295,9 +306,8 @@ void progress_result(struct progress *p, const struct test_result *r)
 	if (r->reason && !is_reason_of_check(r))
 		add_indented(&t, "    ", r->reason);
 	if (r->unexpected_pass)
-		text_printf(&t, "    passed, but %s:%u expects %s (%s)\n", r->expectation->file,
-			    r->expectation->line, verdict_name(r->expectation->verdict),
-			    r->expectation->reason);
+		add_unexpected_pass(&t, "    ", r->expectation,
+				    r->expectation ? verdict_name(r->expectation->verdict) : NULL);
 	add_checks(p, &t, r);
 	if (broken) {
 		add_section(&t, "backtrace", r->backtrace);
