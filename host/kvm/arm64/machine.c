@@ -16,12 +16,18 @@
 #define MPIDR_EL1	    ARM64_SYS_REG(3, 0, 0, 0, 5)
 #define MPIDR_AFFINITY_MASK 0xff00ffffffULL
 
-/* KVM's default, 40 bits, is more than some CPUs have (api.rst, 4.2, KVM_CAP_ARM_VM_IPA_SIZE). */
+/*
+ * As many bits as the machine's addresses need, and at least the 32 that KVM wants: its default, 40,
+ * is more than some CPUs have (api.rst, 4.2; KVM_CAP_ARM_VM_IPA_SIZE).
+ */
 unsigned long arch_vm_type(const struct vm *vm)
 {
-	int bits = vm_capability(vm, KVM_CAP_ARM_VM_IPA_SIZE);
+	u64 last = RAM_ADDRESS + ((u64)vm->options->memory_mib << 20) - 1;
+	int bits = 64 - __builtin_clzll(last);
 
-	return bits && bits < 40 ? KVM_VM_TYPE_ARM_IPA_SIZE(bits) : 0;
+	if (!vm_capability(vm, KVM_CAP_ARM_VM_IPA_SIZE))
+		return 0;
+	return KVM_VM_TYPE_ARM_IPA_SIZE(MAX(bits, 32));
 }
 
 int register_get(struct vcpu *vcpu, u64 id, void *value)

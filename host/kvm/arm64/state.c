@@ -25,25 +25,14 @@ static size_t register_bytes(u64 id)
 	return 1u << ((id & KVM_REG_SIZE_MASK) >> KVM_REG_SIZE_SHIFT);
 }
 
-static bool is_counter(u64 id)
+/* Into the list of registers: not the counters, which have their own step. */
+static bool belongs(u64 id)
 {
-	return id == KVM_REG_ARM_TIMER_CNT || id == KVM_REG_ARM_PTIMER_CNT;
+	return id != KVM_REG_ARM_TIMER_CNT && id != KVM_REG_ARM_PTIMER_CNT &&
+	       register_bytes(id) <= REGISTER_BYTES_MAX;
 }
 
 /* ---- registers ---------------------------------------------------------------------------------- */
-
-/*
- * KVM's list names some registers that take no value, not even their own: what cannot be read and
- * written back now is no state.
- */
-static bool is_state(struct vcpu *vcpu, u64 id)
-{
-	u8 value[REGISTER_BYTES_MAX];
-
-	if (is_counter(id) || register_bytes(id) > REGISTER_BYTES_MAX)
-		return false;
-	return !register_get(vcpu, id, value) && !register_set(vcpu, id, value);
-}
 
 int state_find_registers(struct vm *vm, struct error *err)
 {
@@ -57,7 +46,7 @@ int state_find_registers(struct vm *vm, struct error *err)
 	}
 	vm->arch.registers = memory_zalloc(REGISTERS_MAX * sizeof(u64));
 	for (u64 i = 0; i < list->n; i++) {
-		if (is_state(vcpu, list->reg[i]))
+		if (belongs(list->reg[i]))
 			vm->arch.registers[vm->arch.nr_registers++] = list->reg[i];
 	}
 	free(list);
@@ -83,6 +72,31 @@ static int save_registers(struct vm *vm, struct vcpu *vcpu, struct state *out, c
 	return result;
 }
 
+/* Some registers, such as what tells of the CPU's features, take no value, not even their own. */
+static bool has_value(struct vcpu *vcpu, const struct saved_register *saved)
+{
+	u8 value[REGISTER_BYTES_MAX];
+
+	return !register_get(vcpu, saved->id, value) &&
+	       !memcmp(value, saved->data, register_bytes(saved->id));
+}
+
+static int restore_register(struct vcpu *vcpu, const struct saved_register *saved,
+			    struct error *err)
+{
+	int code;
+
+	if (!belongs(saved->id))
+		return error_set(err, "register 0x%llx does not belong into it",
+				 (unsigned long long)saved->id);
+	if (register_set(vcpu, saved->id, saved->data) == 0)
+		return 0;
+	code = errno;
+	if (has_value(vcpu, saved))
+		return 0;
+	return error_set(err, "register 0x%llx: %s", (unsigned long long)saved->id, strerror(code));
+}
+
 static int restore_registers(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
 			     struct error *err)
 {
@@ -92,12 +106,8 @@ static int restore_registers(struct vm *vm, struct vcpu *vcpu, const struct stat
 	if (item->size % sizeof(*saved))
 		return error_set(err, "%u bytes are no list of registers", item->size);
 	for (size_t i = 0; i < n; i++) {
-		if (register_bytes(saved[i].id) > REGISTER_BYTES_MAX || is_counter(saved[i].id))
-			return error_set(err, "register 0x%llx does not belong into it",
-					 (unsigned long long)saved[i].id);
-		if (register_set(vcpu, saved[i].id, saved[i].data) < 0)
-			return error_set(err, "register 0x%llx: %s",
-					 (unsigned long long)saved[i].id, strerror(errno));
+		if (restore_register(vcpu, &saved[i], err))
+			return -1;
 	}
 	return 0;
 }
