@@ -25,6 +25,7 @@ struct device {
 struct bus {
 	struct device devices[BUS_DEVICES_MAX];
 	size_t nr_devices;
+	u64 unclaimed; /* accesses to addresses that no device has */
 };
 
 void bus_add(struct bus *bus, const struct device *device);

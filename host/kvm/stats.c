@@ -20,6 +20,8 @@ static void print_vcpu(const struct vcpu *vcpu, struct text *out)
 
 static void print_bus(const struct bus *bus, struct text *out)
 {
+	if (bus->unclaimed)
+		text_printf(out, "nobody's: accesses=%llu\n", (unsigned long long)bus->unclaimed);
 	for (size_t i = 0; i < bus->nr_devices; i++) {
 		if (bus->devices[i].accesses)
 			text_printf(out, "%s: accesses=%llu\n", bus->devices[i].name,

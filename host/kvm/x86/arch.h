@@ -50,7 +50,6 @@ struct vm_arch {
 	size_t nr_msrs;
 	bool has_tsc_offset;
 	u64 tsc_shift; /* state.c: what a restore adds to every TSC offset */
-	u64 unclaimed_port_accesses;
 };
 
 struct vcpu_arch {

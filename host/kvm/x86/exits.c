@@ -9,7 +9,7 @@
 /* An address that nobody decodes: reads are all ones and writes are lost, as on an ISA bus. */
 static void unclaimed(struct vcpu *vcpu, u8 *data, unsigned int len, bool is_write)
 {
-	vcpu->vm->arch.unclaimed_port_accesses++;
+	vcpu->vm->ports.unclaimed++;
 	if (!is_write)
 		memset(data, 0xff, len);
 }
