@@ -5,6 +5,7 @@
  */
 #include "args.h"
 #include "panic.h"
+#include "report.h"
 #include "spin.h"
 #include "string.h"
 #include <arch/acpi.h>
@@ -30,7 +31,13 @@
 #define PIC2_DATA 0xa1
 
 static bool x2apic;
+static const char *unmet;
 static uintptr_t xapic_base;
+
+const char *arch_unmet(void)
+{
+	return unmet;
+}
 
 bool apic_is_x2apic(void)
 {
@@ -121,7 +128,7 @@ static void choose_mode(void)
 	if (*wanted && strcmp(wanted, "xapic") && strcmp(wanted, "x2apic"))
 		panic("argument apic=%s: it is xapic or x2apic", wanted);
 	if (!strcmp(wanted, "x2apic") && !offered)
-		panic("argument apic=x2apic: CPUID offers no x2APIC here");
+		unmet = "apic=x2apic was asked for, CPUID offers no x2APIC";
 	x2apic = offered && strcmp(wanted, "xapic");
 }
 
