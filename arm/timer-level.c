@@ -251,7 +251,7 @@ static void once_when_moved(void)
 /* ---- the checks -------------------------------------------------------------------------------- */
 
 static const struct check levels[] = {
-	{ "pending-at-deadline", pending_at_deadline,
+	{ "pending-at-deadline", pending_at_deadline, .guards = "A22",
 	  .story = "the interrupt becomes pending at the GIC when CVAL is reached, not before" },
 	{ "pending-ends-with-imask", pending_ends_with_imask, .guards = "A2",
 	  .story = "IMASK takes a pending interrupt back" },
