@@ -55,7 +55,10 @@ static const char *base_command_line(enum arch arch)
 	       "audit=0 apparmor=0 nowatchdog cryptomgr.notests rdinit=/init";
 }
 
-/* As many CPUs as the widest guest; under icount more than 4 only take turns. */
+/*
+ * As many CPUs as the widest guest. Under icount more than 4 only take turns, and an x86 kernel does
+ * not get its second CPU up within minutes: it polls for it with PAUSE, each of which is a turn.
+ */
 static unsigned int choose_smp(enum arch arch, const struct options *o,
 			       const struct selection *selection, enum accel accel)
 {
@@ -63,6 +66,8 @@ static unsigned int choose_smp(enum arch arch, const struct options *o,
 
 	if (o->kernel_smp)
 		return o->kernel_smp;
+	if (accel == ACCEL_ICOUNT && arch == ARCH_X86_64)
+		return 1;
 	for (size_t i = 0; i < selection->count; i++) {
 		if (selection->tests[i]->arch == arch)
 			smp = MAX(smp, selection->tests[i]->smp);
