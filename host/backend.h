@@ -63,6 +63,7 @@ struct vmm_probe {
 	char detail[256];  /* why it is not usable, or how (e.g. "-cpu max,-arch-capabilities") */
 	char cpu[128];	   /* the CPU model that works under this accelerator */
 	char firmware[64]; /* for machine_spec; empty: none */
+	char no_el2[128];  /* why no guest can have EL2; empty: nothing is known against it */
 };
 
 struct backend {

@@ -154,6 +154,10 @@ static bool is_settled(struct job *job, const struct target *target)
 				       accel_to_name(target->accel), target->accel_reason));
 		return true;
 	}
+	if (test->el2 && *target->probe.no_el2) {
+		set_result(job, VERDICT_SKIP, text_copy(target->probe.no_el2));
+		return true;
+	}
 	if (!(test->accels & BIT(target->accel))) {
 		set_result(job, VERDICT_SKIP,
 			   text_format("not under the accelerator %s (key accel in the config)",

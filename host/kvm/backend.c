@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "kvm/control_names.h"
+#include "kvm/kvm_compat.h"
 #include "util/memory.h"
 #include "version.h"
 #include "vmm_process.h"
@@ -169,6 +171,9 @@ static void kvm_probe(enum arch arch, enum accel accel, const char *vmm_path,
 			 strerror(errno));
 		return;
 	}
+	if (arch == ARCH_ARM64 && ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_ARM_EL2) <= 0)
+		snprintf(probe->no_el2, sizeof(probe->no_el2),
+			 "KVM gives guests no EL2 here (no KVM_CAP_ARM_EL2)");
 	close(fd);
 	probe->usable = true;
 }
