@@ -10,15 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fetch.h"
 #include "util/memory.h"
-#include "util/process.h"
 #include "util/text.h"
 
 /* Enough for every header that is looked at, and for the version string of most bzImages. */
 #define HEAD_SIZE 65536
-
-/* A first fetch downloads some 100 MB. */
-#define FETCH_TIMEOUT_NS (900ULL * 1000000000)
 
 /* Documentation/arch/x86/boot.rst: the setup header's magic, and where the version string is. */
 #define BZIMAGE_MAGIC_AT   0x202
@@ -106,7 +103,7 @@ static char *tree_image(const char *tree, struct error *err)
 
 static bool is_distribution(const char *what)
 {
-	return text_starts_with(what, "debian:");
+	return text_starts_with(what, FETCH_PREFIX);
 }
 
 bool kernel_image_arch(const char *what, enum arch *arch, struct error *err)
@@ -123,43 +120,19 @@ bool kernel_image_arch(const char *what, enum arch *arch, struct error *err)
 	return known;
 }
 
-/* The value of "key=value" among the lines, or NULL. Malloced. */
-static char *line_value(char *const *lines, const char *key)
+static int fetch_kernel(const char *what, struct kernel_image *image, const char *root,
+			struct error *err)
 {
-	size_t len = strlen(key);
+	const char *words[] = { "kernel", what + strlen(FETCH_PREFIX), arch_to_name(image->arch),
+				NULL };
+	char **lines = fetch(root, words, err);
 
-	for (; *lines; lines++) {
-		if (strncmp(*lines, key, len) == 0 && (*lines)[len] == '=')
-			return text_copy(*lines + len + 1);
-	}
-	return NULL;
-}
-
-static int fetch(const char *what, struct kernel_image *image, const char *root, struct error *err)
-{
-	char *script = text_format("%s/scripts/fetch.sh", root);
-	char *argv[] = { script, "kernel", (char *)what + strlen("debian:"),
-			 (char *)arch_to_name(image->arch), NULL };
-	struct text out = { 0 };
-	int status;
-	/* What it fetches is said on our stderr, while it does. */
-	int result = process_capture(argv, NULL, FETCH_TIMEOUT_NS, &out, NULL, &status, err);
-	char **lines;
-
-	free(script);
-	if (result == 0 && status != 0)
-		result = error_set(err, "kernel %s for %s could not be fetched, see above", what,
-				   arch_to_name(image->arch));
-	if (result < 0) {
-		text_free(&out);
+	if (!lines)
 		return -1;
-	}
-	lines = words_split(text_string(&out), "\n");
-	image->path = line_value(lines, "kernel");
-	image->modules_dir = line_value(lines, "modules");
-	image->version = line_value(lines, "version");
+	image->path = fetch_value(lines, "kernel");
+	image->modules_dir = fetch_value(lines, "modules");
+	image->version = fetch_value(lines, "version");
 	words_free(lines);
-	text_free(&out);
 	if (!image->path)
 		return error_set(err, "kernel %s: scripts/fetch.sh named no file", what);
 	return 0;
@@ -190,7 +163,7 @@ int kernel_image_find(const char *what, enum arch arch, const char *modules_dir,
 
 	*image = (struct kernel_image){ .arch = arch, .name = text_copy(what) };
 	if (is_distribution(what))
-		status = fetch(what, image, root, err);
+		status = fetch_kernel(what, image, root, err);
 	else
 		status = find_file(what, image, err);
 	if (status < 0) {

@@ -293,6 +293,8 @@ static int main_run(struct run *run)
 		return complain("%s", err.text);
 	if (expected_load(run->options.expected, &run->expectations))
 		return EXIT_NO_RUN;
+	if (target_fetch_qemus(&run->options, &err))
+		return complain("%s", err.text);
 	status = run->options.kernel ? choose_hosts(run) : choose_targets(run);
 	if (status)
 		return status;

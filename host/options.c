@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "backend.h"
 #include "build_config.h"
+#include "fetch.h"
 #include "util/text.h"
 
 #define DEFAULT_JOBS_MAX 4
@@ -46,7 +47,8 @@ void options_usage(FILE *out)
 	      "                        check=NAME (this check alone) or budget-ms=N\n"
 	      "  --ktap                print KTAP instead of the report\n"
 	      "  -v, --verbose         show all checks, VMM command lines and what VMMs say\n"
-	      "  --qemu [ARCH=]PATH    QEMU to use (default: as ./configure found it)\n"
+	      "  --qemu [ARCH=]PATH    QEMU to use (default: as ./configure found it), or\n"
+	      "                        debian:SUITE (trixie), which is fetched\n"
 	      "  --config FILE         tests (default: unittests.cfg of the suite)\n"
 	      "  --expected DIR        expected results (default: expected/ of the suite)\n"
 	      "  --images DIR          images, in DIR/x86_64/x86 and DIR/arm64/arm (default: "
@@ -240,6 +242,11 @@ static int take_qemu(struct options *o, const char *value)
 		if (!strncmp(value, arch_name, len) && value[len] == '=') {
 			return take_path(&o->qemu[arch], value + len + 1);
 		}
+	}
+	if (text_starts_with(value, FETCH_PREFIX)) {
+		for (arch = 0; arch < ARCH_COUNT; arch++)
+			take_path(&o->qemu[arch], value);
+		return -1;
 	}
 	if (strstr(name, "aarch64") || strstr(name, "arm64"))
 		return take_path(&o->qemu[ARCH_ARM64], value);

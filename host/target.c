@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "environment.h"
+#include "fetch.h"
 #include "util/text.h"
 
 /* The first accelerator that works is taken; what was in the way of KVM is the reason for TCG. */
@@ -36,6 +37,29 @@ static void choose_as_told(struct target *t, enum accel accel)
 	t->backend->probe(t->arch, accel, t->vmm_path, &t->probe);
 	t->usable = t->probe.usable;
 	t->accel_reason = t->usable ? text_copy("--accel") : text_copy(t->probe.detail);
+}
+
+int target_fetch_qemus(struct options *o, struct error *err)
+{
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		const char *words[] = { "qemu", o->qemu[arch] + strlen(FETCH_PREFIX), NULL };
+		char *key, **lines;
+
+		if (!text_starts_with(o->qemu[arch], FETCH_PREFIX))
+			continue;
+		lines = fetch(o->root, words, err);
+		if (!lines)
+			return -1;
+		key = text_format("qemu_%s", arch_to_name(arch));
+		free(o->qemu[arch]);
+		o->qemu[arch] = fetch_value(lines, key);
+		free(key);
+		words_free(lines);
+		if (!o->qemu[arch])
+			return error_set(err, "scripts/fetch.sh named no QEMU for %s",
+					 arch_to_name(arch));
+	}
+	return 0;
 }
 
 void target_choose(struct target *t, enum arch arch, const struct options *o)

@@ -21,6 +21,9 @@ struct target {
 	bool usable; /* else accel_reason says why not, and its tests are errors */
 };
 
+/* Puts the path of a fetched QEMU in the place of every debian:SUITE. -1 with err set. */
+int target_fetch_qemus(struct options *o, struct error *err);
+
 /* Decides by asking the VMM. Never fails: a target that cannot be used says so. */
 void target_choose(struct target *t, enum arch arch, const struct options *o);
 void target_free(struct target *t);
