@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #include "stream.h"
 #include "util/memory.h"
@@ -24,6 +25,9 @@
 
 /* syslog(2)'s type that sets the level of messages that reach the console. */
 #define SYSLOG_ACTION_CONSOLE_LEVEL 8
+
+#define TSC_POLL_NS   10000000
+#define TSC_POLLS_MAX 500
 
 static void mount_or_say(const char *type, const char *where)
 {
@@ -70,6 +74,32 @@ static bool is_for_this_cpu(const char *module, const char *cpuinfo)
 	if (strstr(module, "kvm-amd") || strstr(module, "kvm_amd"))
 		return strstr(cpuinfo, " svm");
 	return true;
+}
+
+/*
+ * x86: until the kernel has refined its TSC frequency, a second after it made a first guess. KVM
+ * takes the frequency when it is loaded and keeps it, so that its guests' clocks would run off the
+ * host's by what the guess was wrong (docs/findings.md). sysfs tells of no change; elsewhere there is
+ * no such clock source.
+ */
+static void wait_for_tsc(void)
+{
+	static const char path[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	const struct timespec step = { .tv_nsec = TSC_POLL_NS };
+	bool guess = true;
+
+	for (int i = 0; guess && i < TSC_POLLS_MAX; i++) {
+		size_t size;
+		char *name = read_whole(path, &size);
+
+		guess = name && !strncmp(name, "tsc-early", strlen("tsc-early"));
+		free(name);
+		if (guess)
+			nanosleep(&step, NULL);
+	}
+	if (guess)
+		fprintf(stderr, "init: the kernel does not refine its TSC frequency\n");
 }
 
 static void load_modules(void)
@@ -128,6 +158,7 @@ void pid1_enter(int *argc, char ***argv)
 	mount_or_say("sysfs", "/sys");
 	mount_or_say("devtmpfs", "/dev");
 	mount_or_say("tmpfs", "/tmp");
+	wait_for_tsc();
 	load_modules();
 	/* From here on only a panic may write between the lines of the stream. */
 	klogctl(SYSLOG_ACTION_CONSOLE_LEVEL, NULL, 1);

@@ -32,6 +32,9 @@ void counter_check_monotonic(const struct counter_ops *counter);
  */
 void counter_check_cross_cpu(const struct counter_ops *counter, int cpus);
 
+/* The same for a clock that does not promise it: steps back by up to allowed ticks are figures. */
+void counter_check_cross_cpu_within(const struct counter_ops *counter, int cpus, u64 allowed);
+
 /*
  * Invariant 3: inner, read between two reads of outer, lies between them; and the difference of
  * the two, known from each bracket as an interval, is one constant within all of them. For

@@ -10,7 +10,6 @@
 #include <arch/pvclock.h>
 #include <arch/tsc.h>
 
-#define PVCLOCK_ENABLE 1
 /* A count, not a time: clock_hz() itself may depend on this clock. */
 #define VERSION_POLLS 10000000
 
@@ -26,9 +25,19 @@ bool pvclock_offered(void)
 	return cpuid_kvm_features() & CPUID_KVM_CLOCKSOURCE2;
 }
 
+bool pvclock_old_offered(void)
+{
+	return cpuid_kvm_features() & CPUID_KVM_CLOCKSOURCE;
+}
+
+struct pvclock_vcpu_time_info *pvclock_page_of(int cpu)
+{
+	return &slots[cpu].info;
+}
+
 struct pvclock_vcpu_time_info *pvclock_page(void)
 {
-	return &slots[smp_id()].info;
+	return pvclock_page_of(smp_id());
 }
 
 bool pvclock_enable(void)
@@ -37,15 +46,20 @@ bool pvclock_enable(void)
 	       NO_EXCEPTION;
 }
 
+bool pvclock_enable_old(void)
+{
+	return wrmsr_safe(MSR_KVM_SYSTEM_TIME, (u64)pvclock_page() | PVCLOCK_ENABLE) ==
+	       NO_EXCEPTION;
+}
+
 void pvclock_disable(void)
 {
 	wrmsr_safe(MSR_KVM_SYSTEM_TIME_NEW, 0);
 }
 
-/* One attempt, with the TSC read in between; false when KVM was writing. */
-static bool copy_once(struct pvclock_vcpu_time_info *copy, u64 *tsc)
+bool pvclock_copy_once(const struct pvclock_vcpu_time_info *page,
+		       struct pvclock_vcpu_time_info *copy, u64 *tsc)
 {
-	const struct pvclock_vcpu_time_info *page = pvclock_page();
 	u32 version = READ_ONCE(page->version);
 
 	if (version & 1 || version == 0)
@@ -56,10 +70,10 @@ static bool copy_once(struct pvclock_vcpu_time_info *copy, u64 *tsc)
 	return READ_ONCE(page->version) == version;
 }
 
-static bool copy_bounded(struct pvclock_vcpu_time_info *copy, u64 *tsc)
+bool pvclock_copy_with_tsc(struct pvclock_vcpu_time_info *copy, u64 *tsc)
 {
 	for (int i = 0; i < VERSION_POLLS; i++) {
-		if (copy_once(copy, tsc))
+		if (pvclock_copy_once(pvclock_page(), copy, tsc))
 			return true;
 		cpu_relax();
 	}
@@ -70,7 +84,7 @@ bool pvclock_copy(struct pvclock_vcpu_time_info *copy)
 {
 	u64 tsc;
 
-	return copy_bounded(copy, &tsc);
+	return pvclock_copy_with_tsc(copy, &tsc);
 }
 
 u64 pvclock_at(const struct pvclock_vcpu_time_info *copy, u64 tsc)
@@ -89,7 +103,7 @@ u64 pvclock_read_ns(void)
 	struct pvclock_vcpu_time_info copy;
 	u64 tsc;
 
-	return copy_bounded(&copy, &tsc) ? pvclock_at(&copy, tsc) : 0;
+	return pvclock_copy_with_tsc(&copy, &tsc) ? pvclock_at(&copy, tsc) : 0;
 }
 
 /* ns = (ticks << shift) * mul >> 32, solved for the ticks of one second. */

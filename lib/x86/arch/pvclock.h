@@ -22,18 +22,41 @@ struct pvclock_vcpu_time_info {
 	u8 pad[2];
 } __attribute__((packed, aligned(4)));
 
+#define PVCLOCK_ENABLE BIT(0) /* of MSR_KVM_SYSTEM_TIME…; the rest is the page's address */
+
+/* What a write of MSR_KVM_WALL_CLOCK… leaves there: the time of day at which kvmclock was 0. */
+struct pvclock_wall_clock {
+	u32 version;
+	u32 sec;
+	u32 nsec;
+} __attribute__((packed, aligned(4)));
+
 /* Whether KVM offers MSR_KVM_SYSTEM_TIME_NEW. */
 bool pvclock_offered(void);
 
+/* Whether it offers the former numbers of the two MSRs, which take vCPU 0's stable flag away. */
+bool pvclock_old_offered(void);
+
 /* Gives KVM this CPU's page; false, with nothing changed, where the MSR cannot be written. */
 bool pvclock_enable(void);
+bool pvclock_enable_old(void); /* by MSR_KVM_SYSTEM_TIME */
 void pvclock_disable(void);
 
 /* This CPU's page as KVM last wrote it. */
 struct pvclock_vcpu_time_info *pvclock_page(void);
 
+/* CPU id's page. */
+struct pvclock_vcpu_time_info *pvclock_page_of(int cpu);
+
+/* One attempt at a consistent copy of a page, with the TSC read in between. */
+bool pvclock_copy_once(const struct pvclock_vcpu_time_info *page,
+		       struct pvclock_vcpu_time_info *copy, u64 *tsc);
+
 /* A consistent copy: the same even version before and after. false when none was to be had. */
 bool pvclock_copy(struct pvclock_vcpu_time_info *copy);
+
+/* The same with the TSC that was read within. */
+bool pvclock_copy_with_tsc(struct pvclock_vcpu_time_info *copy, u64 *tsc);
 
 /* The clock in ns at tsc by that copy. */
 u64 pvclock_at(const struct pvclock_vcpu_time_info *copy, u64 tsc);
