@@ -13,6 +13,9 @@
 
 #define TAIL_LINES 40
 
+/* A kernel that panicked has this long to say why; many then stand still for ever. */
+#define PANIC_WORDS_S 2
+
 /* A record holds a test's whole log; a longer line is no record. */
 #define LINE_MAX_BYTES (64u << 20)
 
@@ -49,7 +52,9 @@ static void on_limit(void *ctx)
 	char *text;
 
 	k->limit = NULL;
-	if (k->begun)
+	if (k->panicked)
+		text = text_copy("the kernel panicked");
+	else if (k->begun)
 		text = text_format("the machine said nothing for %u s", k->spec.silence_s);
 	else
 		text = text_format("the kernel did not come as far as the runner within %u s",
@@ -62,6 +67,8 @@ static void set_limit(struct kernel_machine *k)
 {
 	u64 seconds = k->begun ? k->spec.silence_s : k->spec.boot_timeout_s;
 
+	if (k->panicked)
+		seconds = PANIC_WORDS_S;
 	loop_remove(k->spec.loop, k->limit);
 	k->limit = loop_add_timer(k->spec.loop, seconds * 1000000000, on_limit, k);
 }

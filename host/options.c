@@ -61,6 +61,7 @@ void options_usage(FILE *out)
 	      "  --kernel-append WORDS for the kernel's command line, such as kvm-arm.mode=nvhe\n"
 	      "  --kernel-cpu MODEL    CPU of its machine (arm64: neoverse-n1; x86_64: max)\n"
 	      "  --kernel-smp N        CPUs of its machine (default: as the widest guest)\n"
+	      "  --kernel-timeout S    seconds until it has booted, and of silence afterwards\n"
 	      "\n"
 	      "  --check-config        check that every image has a test and the reverse; exit\n"
 	      "  -h, --help            this text\n"
@@ -103,6 +104,7 @@ enum {
 	OPTION_KERNEL_APPEND,
 	OPTION_KERNEL_CPU,
 	OPTION_KERNEL_SMP,
+	OPTION_KERNEL_TIMEOUT,
 	OPTION_STREAM,
 	OPTION_OUTER_QEMU,
 };
@@ -130,6 +132,7 @@ static const struct option long_options[] = {
 	{ "kernel-append", required_argument, NULL, OPTION_KERNEL_APPEND },
 	{ "kernel-cpu", required_argument, NULL, OPTION_KERNEL_CPU },
 	{ "kernel-smp", required_argument, NULL, OPTION_KERNEL_SMP },
+	{ "kernel-timeout", required_argument, NULL, OPTION_KERNEL_TIMEOUT },
 	{ "stream", no_argument, NULL, OPTION_STREAM },
 	{ "outer-qemu", required_argument, NULL, OPTION_OUTER_QEMU },
 	{ "help", no_argument, NULL, 'h' },
@@ -390,6 +393,8 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_path(&o->kernel_cpu, optarg);
 	case OPTION_KERNEL_SMP:
 		return take_number("--kernel-smp", optarg, KERNEL_SMP_MAX, &o->kernel_smp);
+	case OPTION_KERNEL_TIMEOUT:
+		return take_number("--kernel-timeout", optarg, TIMEOUT_S_MAX, &o->kernel_timeout_s);
 	case OPTION_STREAM:
 		o->stream = true;
 		return -1;

@@ -33,9 +33,10 @@ struct options {
 	char *kernel_append; /* --kernel-append WORDS, or NULL */
 	char *kernel_cpu;    /* --kernel-cpu MODEL, or NULL */
 	unsigned kernel_smp; /* --kernel-smp N; 0: as many as the widest guest */
-	bool stream;	     /* --stream: records for an outer runner, see stream.h */
-	char *outer_qemu;    /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
-	char *root;	     /* the suite's directory, which the defaults lie in */
+	unsigned kernel_timeout_s; /* --kernel-timeout S; 0: none given */
+	bool stream;		   /* --stream: records for an outer runner, see stream.h */
+	char *outer_qemu; /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
+	char *root;	  /* the suite's directory, which the defaults lie in */
 };
 
 /*
