@@ -293,16 +293,31 @@ static void take_started(struct boot *b, const json_t *content)
 	progress_running(b->spec->progress, names, count);
 }
 
+/* What the machine says of itself, and what it was told. */
+static json_t *describe(const struct kernel_host *h, const json_t *environment)
+{
+	json_t *machine = environment ? json_deep_copy(environment) : json_object();
+	json_t *outer =
+		json_pack("{s:s, s:s, s:s, s:s, s:i}", "qemu", h->outer.probe.version, "qemu_path",
+			  h->outer.vmm_path, "accel", accel_to_name(h->outer.accel), "cpu",
+			  h->outer.probe.cpu, "smp", (int)h->smp);
+
+	json_object_set_new(machine, "kernel_name", json_string(h->image.name));
+	json_object_set_new(machine, "kernel_path", json_string(h->image.path));
+	json_object_set_new(machine, "command_line", json_string(h->command_line));
+	json_object_set_new(machine, "outer", outer);
+	return machine;
+}
+
 static void on_record(void *ctx, const char *kind, const json_t *content)
 {
 	struct boot *b = ctx;
-	json_t *environment;
 
 	if (!b->first_record_ns)
 		b->first_record_ns = now_ns();
 	if (strcmp(kind, "begin") == 0) {
-		environment = json_deep_copy(json_object_get(content, "environment"));
-		results_set_environment(b->spec->results, arch_to_name(b->host->arch), environment);
+		results_set_environment(b->spec->results, arch_to_name(b->host->arch),
+					describe(b->host, json_object_get(content, "environment")));
 	} else if (strcmp(kind, "started") == 0) {
 		take_started(b, content);
 	} else if (strcmp(kind, "test") == 0) {

@@ -6,15 +6,47 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
 #include <unistd.h>
 #include "results_json.h"
 #include "stream.h"
+#include "util/memory.h"
 #include "util/text.h"
+
+/* syslog(2)'s type that reads the kernel's whole log. */
+#define SYSLOG_ACTION_READ_ALL 3
+#define KERNEL_LOG_MAX	       (1u << 20)
+
+/*
+ * How KVM virtualises here, in the kernel's own words: "VHE mode initialized successfully" (arch/arm64
+ * /kvm/arm.c), "Nested Virtualization enabled" (arch/x86/kvm/svm/svm.c). One line each.
+ */
+static json_t *kvm_lines(void)
+{
+	char *log = memory_zalloc(KERNEL_LOG_MAX + 1);
+	int len = klogctl(SYSLOG_ACTION_READ_ALL, log, KERNEL_LOG_MAX);
+	json_t *array = json_array();
+	char **lines;
+
+	log[len > 0 ? len : 0] = '\0';
+	lines = words_split(log, "\n");
+	for (size_t i = 0; lines[i]; i++) {
+		char *text = strstr(lines[i], "] kvm");
+
+		if (text)
+			json_array_append_new(array, json_text(text + 2));
+	}
+	words_free(lines);
+	free(log);
+	return array;
+}
 
 void stream_report_begin(json_t *environment)
 {
 	json_t *content = json_object();
 
+	json_object_set_new(environment, "kvm_says", kvm_lines());
 	json_object_set_new(content, "environment", environment);
 	stream_write(STDOUT_FILENO, "begin", content);
 }
