@@ -98,9 +98,24 @@ static int parse_number(const char *option, u64 min, u64 max, u64 *value)
 		       (unsigned long long)min, (unsigned long long)max);
 }
 
+/* QEMU wants them named; here what hv-time and hv-stimer need comes with them. */
+static bool is_implied(const char *word)
+{
+	static const char *const implied[] = { "hv-frequencies",   "hv-synic", "hv-vpindex",
+					       "hv-stimer-direct", "max",      "host" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(implied); i++) {
+		if (!strcmp(word, implied[i]))
+			return true;
+	}
+	return false;
+}
+
 int machine_options_set_cpu(struct machine_options *o, const char *list, struct error *err)
 {
-	static const char *const names[] = { "hv-time", "hv-stimer", "max", "host", NULL };
+	static const char *const names[] = { "hv-time",	 "hv-frequencies", "hv-stimer",
+					     "hv-synic", "hv-vpindex",	   "hv-stimer-direct",
+					     "max",	 "host",	   NULL };
 	char **words = words_split(list, ",");
 	int result = 0;
 
@@ -111,7 +126,7 @@ int machine_options_set_cpu(struct machine_options *o, const char *list, struct 
 			o->hv_time = true;
 		else if (!strcmp(words[i], "hv-stimer"))
 			o->hv_stimer = true;
-		else if (strcmp(words[i], "max") && strcmp(words[i], "host"))
+		else if (!is_implied(words[i]))
 			result = error_set(err, "there is no CPU feature \"%s\"%s%s%s", words[i],
 					   meant ? "; is \"" : "", meant ? meant : "",
 					   meant ? "\" meant?" : "");
