@@ -107,7 +107,8 @@ static bool open_page(void)
 	if (!have(HV_REFERENCE_TSC, "reference TSC page"))
 		return false;
 	if (!hv_reference_tsc_enable()) {
-		report_fail("the reference TSC page is offered, but writing its MSR raises #GP");
+		report_fail("the reference TSC page is offered, but writing its MSR raises an "
+			    "exception");
 		return false;
 	}
 	return true;
@@ -135,7 +136,7 @@ static void ref_count_read_only(void)
 		return;
 	before = hv_time_ref_count_read();
 	report_expect(wrmsr_safe(MSR_HV_TIME_REF_COUNT, 0) == VECTOR_GP,
-		      "a write of HV_X64_MSR_TIME_REF_COUNT raises no #GP");
+		      "a write of HV_X64_MSR_TIME_REF_COUNT raises no exception");
 	after = hv_time_ref_count_read();
 	report_expect(after >= before, "it went from %lu to %lu over the write", before, after);
 }
@@ -207,7 +208,7 @@ static void page_through_updates(void)
 	do {
 		u64 now;
 
-		if (!report_expect(update_page(n % 2), "writing an MSR raises #GP"))
+		if (!report_expect(update_page(n % 2), "writing an MSR raises an exception"))
 			break;
 		if (READ_ONCE(hv_reference_tsc_page()->sequence) == 0)
 			invalid++;
@@ -237,7 +238,8 @@ static void page_left_alone(void)
 	hv_reference_tsc_disable();
 	memset(page, 0, sizeof(*page));
 	for (int i = 0; i < 10; i++)
-		report_expect(kvmclock_take_snapshot(), "writing kvmclock's MSR raises #GP");
+		report_expect(kvmclock_take_snapshot(),
+			      "writing kvmclock's MSR raises an exception");
 	lapic_timer_sleep_ns(KVMCLOCK_DELAYED_NS);
 	pvclock_disable();
 	for (size_t i = 0; i < sizeof(*page); i++)
@@ -336,7 +338,8 @@ static void frequency_kvmclock(void)
 	if (!open_page())
 		return;
 	if (report_expect(hv_reference_tsc_copy(&copy), "the page's sequence is 0: not valid") &&
-	    report_expect(pvclock_enable(), "writing MSR_KVM_SYSTEM_TIME_NEW raises #GP")) {
+	    report_expect(pvclock_enable(),
+			  "writing MSR_KVM_SYSTEM_TIME_NEW raises an exception")) {
 		hz = pvclock_tsc_hz(pvclock_page());
 		pvclock_disable();
 		judge_same(hz, "kvmclock", hv_reference_tsc_hz(&copy), "the page's scale");

@@ -118,7 +118,7 @@ static void write_msr(u32 msr, u64 value)
 		      "writing 0x%lx to MSR 0x%x raises %s", value, msr, exception_name(vector));
 	for (int i = 0; i < 10; i++)
 		cpuid(0);
-	report_info("0x%lx: %s", value, vector == NO_EXCEPTION ? "taken" : "#GP");
+	report_info("0x%lx: %s", value, vector == NO_EXCEPTION ? "taken" : "refused");
 }
 
 static void system_time(void)

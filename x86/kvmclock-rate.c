@@ -197,7 +197,7 @@ static void check_residual(u64 window_ns, bool (*disturb)(void))
 	start_ns = pvclock_read_ns();
 	while (elapsed_ns < window_ns && r.samples <= window_ns / SAMPLE_NS) {
 		lapic_timer_sleep_ns(SAMPLE_NS);
-		if (disturb && !report_expect(disturb(), "writing the MSR raises #GP"))
+		if (disturb && !report_expect(disturb(), "writing the MSR raises an exception"))
 			return;
 		if (!residual_sample(&r))
 			return;

@@ -213,7 +213,7 @@ static void version_protocol(void)
 		return;
 	for (int i = 0; i < 1000; i++) {
 		before = *page;
-		if (!report_expect(pvclock_enable(), "writing the MSR again raises #GP"))
+		if (!report_expect(pvclock_enable(), "writing the MSR again raises an exception"))
 			break;
 		after = *page;
 		if (!report_expect(!(after.version & 1), "the version is odd (%u) at rest",
@@ -331,7 +331,7 @@ static void check_monotonic_through(bool (*disturb)(void), u64 times)
 	do {
 		u64 now_ns;
 
-		if (!report_expect(disturb(), "writing the MSR raises #GP"))
+		if (!report_expect(disturb(), "writing the MSR raises an exception"))
 			return;
 		now_ns = pvclock_read_ns();
 		if (now_ns < last_ns) {
@@ -413,8 +413,8 @@ static void old_msr(void)
 	if (!kvmclock_open())
 		return;
 	before_ns = pvclock_read_ns();
-	if (report_expect(pvclock_enable_old(), "MSR_KVM_SYSTEM_TIME is offered, a write raises "
-						"#GP")) {
+	if (report_expect(pvclock_enable_old(),
+			  "MSR_KVM_SYSTEM_TIME is offered, a write raises an exception")) {
 		between_ns = pvclock_read_ns();
 		pvclock_enable();
 		after_ns = pvclock_read_ns();

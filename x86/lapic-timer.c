@@ -189,7 +189,7 @@ static void tmcct_read_only(void)
 	before = apic_read(APIC_TMCCT);
 	if (apic_is_x2apic())
 		report_expect(wrmsr_safe(MSR_IA32_X2APIC_BASE + (APIC_TMCCT >> 4), 0) == VECTOR_GP,
-			      "WRMSR of the current count is no #GP in x2APIC mode");
+			      "WRMSR of the current count raises no exception in x2APIC mode");
 	else
 		apic_write(APIC_TMCCT, 0);
 	after = apic_read(APIC_TMCCT);

@@ -35,7 +35,8 @@ bool kvmclock_open(void)
 	on_all_cpus(kvmclock_enable_here, &failed);
 	if (!failed)
 		return true;
-	report_fail("MSR_KVM_SYSTEM_TIME_NEW is offered, but writing it raises #GP or gives no "
+	report_fail("MSR_KVM_SYSTEM_TIME_NEW is offered, but writing it raises an exception or "
+		    "gives no "
 		    "time");
 	kvmclock_close();
 	return false;
