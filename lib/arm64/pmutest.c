@@ -45,8 +45,8 @@ static struct {
 } found[MAX_CPUS];
 
 static const char *const obstacles[] = {
-	[PMU_NO_OBSTACLE] = "all enables that this level can see are set: it is the hypervisor's "
-			    "or the firmware's MDCR_EL2, MDCR_EL3 or PMU driver",
+	[PMU_NO_OBSTACLE] = ("all enables that this level can see are set: it is the hypervisor's "
+			     "or the firmware's MDCR_EL2, MDCR_EL3 or PMU driver"),
 	[PMU_PMCR_E] = "PMCR_EL0.E is 0",
 	[PMU_CNTENSET] = "PMCNTENSET_EL0 bit 31 is 0",
 	[PMU_FILTERED_P] = "PMCCFILTR_EL0.P is 1: EL1 is not counted",

@@ -181,8 +181,8 @@ static void add_own_leaves(struct kvm_cpuid2 *c, const struct vcpu *vcpu, u32 ba
 	struct kvm_cpuid_entry2 e = { .function = base, .eax = base + 1 };
 
 	memcpy(&e.ebx, VMM_CPUID_SIGNATURE, 4);
-	memcpy(&e.ecx, VMM_CPUID_SIGNATURE + 4, 4);
-	memcpy(&e.edx, VMM_CPUID_SIGNATURE + 8, 4);
+	memcpy(&e.ecx, &VMM_CPUID_SIGNATURE[4], 4);
+	memcpy(&e.edx, &VMM_CPUID_SIGNATURE[8], 4);
 	add(c, &e);
 	e = (struct kvm_cpuid_entry2){ .function = base + 1, .ebx = PORT_PM1_CONTROL };
 	e.eax = vcpu->vm->options->no_bulk_console ? 0 : PORT_BULK_CONSOLE;
