@@ -25,7 +25,8 @@ say =
 endif
 
 warnings := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes \
-	-Wold-style-definition -Wundef -Wno-missing-field-initializers -Wno-unused-parameter -Wno-sign-compare -Wvla
+	-Wold-style-definition -Wundef -Wno-missing-field-initializers -Wno-unused-parameter \
+	-Wno-gnu-variable-sized-type-not-at-end -Wno-sign-compare -Wvla
 deps = -MMD -MP -MF $@.d
 
 # ---- images -------------------------------------------------------------------------------------
