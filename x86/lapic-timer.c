@@ -123,6 +123,8 @@ static const struct check checks[] = {
 /* For what has to happen before the count is over; where it did not, the attempt is made again. */
 #define LONG_NS	 (20 * NSEC_PER_MSEC)
 #define ATTEMPTS 20
+/* As much as a CPU may not be run for: attempts that fail are rare. */
+#define AGAIN_NS (100 * NSEC_PER_MSEC)
 
 /* ---- registers --------------------------------------------------------------------------------- */
 
@@ -417,38 +419,56 @@ static void moved_later(void)
 	lapic_timer_close(&timer);
 }
 
-/* For several times the count, and as long as it was always written again in time. */
+/*
+ * For longer than the count, which is written anew all the time: false where this CPU was not run for
+ * so long that the count may have been over in between.
+ */
+static bool write_again_and_again(struct lapic_timer *timer, u64 *writes)
+{
+	struct spin_bound bound;
+
+	timer->handled = 0;
+	*writes = 0;
+	spin_start(&bound, AGAIN_NS + AGAIN_NS / 2);
+	lapic_timer_arm(timer, APIC_LVT_TIMER_ONESHOT, lapic_timer_ticks(AGAIN_NS, 1));
+	while (spin_poll(&bound)) {
+		u64 due_tsc = timer->before_tsc + lapic_timer_least_tsc(timer->count, 1);
+
+		lapic_timer_write_count(timer, lapic_timer_ticks(AGAIN_NS, 1));
+		if (timer->after_tsc >= due_tsc)
+			return false;
+		++*writes;
+	}
+	return true;
+}
+
 static void moved_again_and_again(void)
 {
 	struct lapic_timer timer;
-	struct spin_bound bound;
-	u64 writes = 0, kept_tsc = 0;
+	bool in_time = false;
+	u64 writes = 0;
 
 	if (!lapic_timer_open(&timer, NULL))
 		return;
-	spin_start(&bound, 3 * LONG_NS);
-	lapic_timer_arm(&timer, APIC_LVT_TIMER_ONESHOT, lapic_timer_ticks(LONG_NS, 1));
 	irq_enable();
-	while (spin_poll(&bound)) {
-		u64 due_tsc = timer.before_tsc + lapic_timer_least_tsc(timer.count, 1);
-		u64 start_tsc = timer.after_tsc, handled = READ_ONCE(timer.handled);
-
-		lapic_timer_write_count(&timer, lapic_timer_ticks(LONG_NS, 1));
-		writes++;
-		/* A CPU that was not run in between may have found the count over. */
-		if (timer.after_tsc >= due_tsc) {
-			spin_until(READ_ONCE(timer.handled) > handled, LAPIC_TIMER_SETTLE_NS);
-			timer.handled = 0;
-			continue;
+	for (int i = 0; i < ATTEMPTS && !in_time; i++) {
+		in_time = write_again_and_again(&timer, &writes);
+		if (!in_time) {
+			/* Its interrupt may be on its way for as long as a thread of the host lags. */
+			lapic_timer_write_count(&timer, 0);
+			spin_until(false, AGAIN_NS);
 		}
-		kept_tsc += timer.after_tsc - start_tsc;
 	}
 	irq_disable();
 	report_info("%lu writes", writes);
-	report_expect(timer.handled == 0,
-		      "%lu interrupts came though the count was always written again in time",
-		      timer.handled);
-	report_expect(kept_tsc > 0, "the TSC stood still over %lu writes", writes);
+	if (in_time)
+		report_expect(timer.handled == 0,
+			      "%lu interrupts came though the count was always written again in "
+			      "time",
+			      timer.handled);
+	else
+		report_error("in %d attempts this CPU was not run for %lu ms between two writes",
+			     ATTEMPTS, AGAIN_NS / NSEC_PER_MSEC);
 	lapic_timer_close(&timer);
 }
 

@@ -50,10 +50,13 @@ static inline u64 irq_save(void)
 	return rflags;
 }
 
+/* To what irq_save() found, whatever was done since. */
 static inline void irq_restore(u64 rflags)
 {
 	if (rflags & RFLAGS_IF)
 		irq_enable();
+	else
+		irq_disable();
 }
 
 /* Sleeps until an interrupt; with interrupts disabled until an NMI. */
