@@ -215,6 +215,12 @@ static bool open_timers(bool direct)
 
 static void close_timers(void)
 {
+	static u32 reported;
+
+	if (irq_delivered_twice_count() != reported)
+		report_info("%u interrupts were delivered twice by the emulated host's CPU",
+			    irq_delivered_twice_count() - reported);
+	reported = irq_delivered_twice_count();
 	on_all_cpus(close_here, NULL);
 }
 

@@ -3,6 +3,7 @@
  * Where all exceptions and interrupts arrive: to a handler, to a test that waits for one, or into
  * a report that ends the image.
  */
+#include "args.h"
 #include "console.h"
 #include "panic.h"
 #include "smp.h"
@@ -30,6 +31,7 @@ extern const struct exception_fixup exception_fixups_start[], exception_fixups_e
 static bool (*exception_handlers[NR_EXCEPTION_VECTORS])(struct exception_frame *frame);
 static void (*irq_handlers[256])(struct exception_frame *frame);
 static u32 spurious_count;
+static u32 delivered_twice_count;
 
 static const char *const exception_names[] = {
 	[VECTOR_DE] = "#DE divide error",
@@ -80,6 +82,11 @@ void irq_set_handler(u8 vector, void (*fn)(struct exception_frame *frame))
 u32 irq_spurious_count(void)
 {
 	return READ_ONCE(spurious_count);
+}
+
+u32 irq_delivered_twice_count(void)
+{
+	return READ_ONCE(delivered_twice_count);
 }
 
 int exception_catch(void (*fn)(void *arg), void *arg, struct exception *e)
@@ -181,6 +188,21 @@ static void dispatch_exception(struct exception_frame *frame)
 	exception_report(frame);
 }
 
+/*
+ * QEMU's emulated SVM delivers an injected interrupt twice when an intercepted one is pending at VMRUN
+ * (docs/findings.md). The second time the local APIC has nothing in service, which no hypervisor can
+ * bring about but by injecting twice itself; so only the guests of an emulated host are spared it, as
+ * the runner's argument outer-qemu=VERSION tells.
+ */
+static bool is_delivered_twice(u8 vector)
+{
+	static int emulated = -1;
+
+	if (emulated < 0)
+		emulated = args_has("outer-qemu");
+	return emulated && !apic_isr(vector);
+}
+
 static void dispatch_interrupt(struct exception_frame *frame)
 {
 	void (*handler)(struct exception_frame *) =
@@ -192,6 +214,10 @@ static void dispatch_interrupt(struct exception_frame *frame)
 	}
 	if (!handler)
 		exception_report(frame);
+	if (is_delivered_twice(frame->vector)) {
+		__atomic_fetch_add(&delivered_twice_count, 1, __ATOMIC_RELAXED);
+		return;
+	}
 	handler(frame);
 	apic_eoi();
 }

@@ -163,6 +163,18 @@ bool lapic_timer_open(struct lapic_timer *timer, void (*at_interrupt)(struct lap
 	return true;
 }
 
+static void report_delivered_twice(void)
+{
+	static u32 reported;
+	u32 count = irq_delivered_twice_count();
+
+	if (smp_id() != 0 || count == reported)
+		return;
+	report_info("%u interrupts were delivered twice by the emulated host's CPU",
+		    count - reported);
+	reported = count;
+}
+
 void lapic_timer_close(struct lapic_timer *timer)
 {
 	u64 irqs = irq_save();
@@ -174,6 +186,7 @@ void lapic_timer_close(struct lapic_timer *timer)
 	irq_enable();
 	spin_until(!apic_irr(LAPIC_TIMER_VECTOR), LAPIC_TIMER_SETTLE_NS);
 	irq_restore(irqs);
+	report_delivered_twice();
 }
 
 void lapic_timer_write_mode(u32 mode)

@@ -23,4 +23,10 @@ void irq_set_handler(u8 vector, void (*fn)(struct exception_frame *frame));
 /* Spurious interrupts of the local APICs so far (SDM vol. 3, 11.9); they get no EOI. */
 u32 irq_spurious_count(void);
 
+/*
+ * Interrupts that an emulated host's CPU delivered a second time; no handler has seen them. Counted
+ * only in kernel mode under QEMU; elsewhere a handler sees whatever is delivered.
+ */
+u32 irq_delivered_twice_count(void);
+
 #endif
