@@ -13,6 +13,7 @@
 #include <arch/cpu.h>
 #include <arch/exception.h>
 #include <arch/idt.h>
+#include <arch/segment.h>
 
 /* One entry of EXCEPTION_FIXUP(). */
 struct exception_fixup {
@@ -142,6 +143,8 @@ static bool exception_unwind(struct exception_frame *frame)
 		return false;
 	exception_note(frame);
 	frame->rip = (u64)exception_catch_resume;
+	frame->cs = SEL_CODE64;
+	frame->ss = SEL_DATA;
 	frame->rsp = catch->rsp;
 	frame->rflags = catch->rflags;
 	catch->rsp = 0; /* tells exception_catch() */

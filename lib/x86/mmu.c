@@ -13,6 +13,7 @@
 
 #define PTE_PRESENT  BIT(0)
 #define PTE_WRITABLE BIT(1)
+#define PTE_USER     BIT(2)
 #define PTE_NX	     BIT(63)
 
 #define GIB	   (1ULL << 30)
@@ -47,7 +48,7 @@ void mmu_protect_image(void)
 			uintptr_t page = large + i * PAGE_SIZE;
 			u64 flags = page_flags(page, nx);
 
-			table[i] = flags ? page | flags : 0;
+			table[i] = flags ? page | flags | PTE_USER : 0;
 		}
 		boot_pd[0][large / LARGE_PAGE] = (u64)table | PTE_TABLE;
 	}

@@ -25,9 +25,12 @@
 #define MSR_EFER_NUMBER 0xc0000080
 #define MSR_EFER_START	0x100
 
-/* SDM vol. 3, 4.5: present and writable; and a 2 MiB page; PWT and PCD. */
-#define PTE_TABLE    0x3
-#define PTE_LARGE    0x83
+/*
+ * SDM vol. 3, 4.5: present, writable and open to CPL 3 (user.c); and a 2 MiB page; PWT and PCD. Neither
+ * SMEP nor SMAP is enabled.
+ */
+#define PTE_TABLE    0x7
+#define PTE_LARGE    0x87
 #define PTE_UNCACHED 0x18
 
 #ifndef __ASSEMBLY__

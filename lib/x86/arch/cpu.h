@@ -7,8 +7,9 @@
 
 #include "types.h"
 
-#define RFLAGS_TF BIT(8)
-#define RFLAGS_IF BIT(9)
+#define RFLAGS_FIXED BIT(1) /* always set */
+#define RFLAGS_TF    BIT(8)
+#define RFLAGS_IF    BIT(9)
 
 #define CR4_TSD BIT(2)
 

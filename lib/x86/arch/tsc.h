@@ -47,6 +47,18 @@ static inline u64 rdtscp_ordered(void)
 	return (u64)high << 32 | low;
 }
 
+/* The vector of the exception, or NO_EXCEPTION; *value is 0 after an exception. */
+static inline int rdtsc_safe(u64 *value)
+{
+	u32 low = 0, high = 0;
+
+	exception_clear();
+	__asm__ volatile(EXCEPTION_FIXUP("rdtsc") : "+a"(low), "+d"(high)::"memory");
+	*value = (u64)high << 32 | low;
+	return exception_taken();
+}
+
+/* The same; and *aux is 0. */
 static inline int rdtscp_safe(u64 *value, u32 *aux)
 {
 	u32 low = 0, high = 0;
@@ -55,6 +67,20 @@ static inline int rdtscp_safe(u64 *value, u32 *aux)
 	exception_clear();
 	__asm__ volatile(EXCEPTION_FIXUP("rdtscp") : "+a"(low), "+d"(high), "+c"(*aux)::"memory");
 	*value = (u64)high << 32 | low;
+	return exception_taken();
+}
+
+/*
+ * RDPID: IA32_TSC_AUX, bits 31:0, in a register whose upper half becomes 0 (SDM vol. 2, RDPID). The
+ * vector of the exception, or NO_EXCEPTION; *value is all ones after an exception.
+ */
+static inline int rdpid_safe(u64 *value)
+{
+	u64 result = UINT64_MAX;
+
+	exception_clear();
+	__asm__ volatile(EXCEPTION_FIXUP("rdpid %0") : "+r"(result)::"memory");
+	*value = result;
 	return exception_taken();
 }
 
