@@ -9,6 +9,8 @@
  *
  * How far the clock may have gone is known by TSC - IA32_TSC_ADJUST, which no write moves; so
  * IA32_TSC_ADJUST is needed.
+ *
+ * Arguments: budget-ms=N.
  */
 #include "kvmclocktest.h"
 #include "libcflat.h"
@@ -79,8 +81,10 @@ static u64 most_ns(u64 ticks, u64 clock_ns)
 static bool expect_clock_goes_on(u64 first_ns, u64 first_unmoved, const char *when)
 {
 	u64 last_ns = first_ns;
+	struct spin_bound budget;
 
-	for (int i = 0; i < READS; i++) {
+	spin_start(&budget, report_budget_ns() / ROUNDS);
+	for (int i = 0; i < READS && (i == 0 || spin_poll(&budget)); i++) {
 		u64 now_ns = pvclock_read_ns();
 		u64 most = most_ns(tsc_unmoved() - first_unmoved, first_ns);
 
@@ -138,9 +142,11 @@ static void read_clock_here(void *now_ns)
 
 static bool expect_clocks_agree(const char *when)
 {
+	struct spin_bound budget;
 	bool right = true;
 
-	for (int i = 0; right && i < READS; i++) {
+	spin_start(&budget, report_budget_ns() / 3);
+	for (int i = 0; right && i < READS && (i == 0 || spin_poll(&budget)); i++) {
 		for (int cpu = 1; right && cpu < smp_count(); cpu++) {
 			u64 before_ns = pvclock_read_ns(), after_ns, now_ns;
 

@@ -9,8 +9,6 @@
  * A hypervisor that starts a CPU later than the others, or restores one, with another offset fails
  * equal (T2); one that moves only one of the two registers, or rounds, or takes a negative amount for a
  * large one, fails adjust-moves-tsc or tsc-moves-adjust (H1).
- *
- * Arguments: budget-ms=N.
  */
 #include "libcflat.h"
 #include "tsctest.h"

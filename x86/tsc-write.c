@@ -11,8 +11,6 @@
  * How far a written TSC has gone on is judged by the local APIC timer, so that a vCPU that is not run is
  * given the time. Every write is undone: to the tick where there is IA32_TSC_ADJUST, else to within the
  * time that the write took.
- *
- * Arguments: budget-ms=N.
  */
 #include "libcflat.h"
 #include "tsctest.h"

@@ -148,14 +148,14 @@ static void order_pair(void)
 	if (pair->rdtscp && !have_rdtscp())
 		return;
 	spin_start(&budget, report_budget_ns() / 10);
-	while (count < PAIRS && (count % POLL_EVERY || spin_poll(&budget))) {
+	do {
 		pair->read(&a, &b);
 		count++;
 		if (b < a && !backwards++) {
 			first_a = a;
 			first_b = b;
 		}
-	}
+	} while (count < PAIRS && (count % POLL_EVERY || spin_poll(&budget)));
 	report_expect(!backwards, "the second was less in %lu of %lu pairs, first 0x%lx, 0x%lx",
 		      backwards, count, first_a, first_b);
 	report_info("%lu pairs", count);
@@ -207,7 +207,7 @@ static void order_after_load(void)
 		return;
 	if (publisher_start(&p)) {
 		spin_start(&budget, report_budget_ns() / 2);
-		while (changes < LOADS && spin_poll(&budget)) {
+		do {
 			tsc = way->read(&p.tsc, &loaded);
 			count++;
 			changes += loaded != last;
@@ -216,7 +216,7 @@ static void order_after_load(void)
 					   "after a load of CPU 1's 0x%lx the TSC is 0x%lx", loaded,
 					   tsc))
 				break;
-		}
+		} while (changes < LOADS && spin_poll(&budget));
 	}
 	publisher_stop(&p);
 	report_info("%lu loads, %lu of them of a value not seen before", count, changes);
