@@ -17,7 +17,6 @@
 #include "libcflat.h"
 #include <arch/apic.h>
 #include <arch/cpu.h>
-#include <arch/cpuid.h>
 #include <arch/lapic_timer.h>
 #include <arch/tsc.h>
 
@@ -334,20 +333,12 @@ static void change_after_expiry(void)
 	lapic_timer_close(&timer);
 }
 
-static bool have_tsc_deadline(void)
-{
-	if (cpuid(1).ecx & CPUID_1_ECX_TSC_DEADLINE)
-		return true;
-	report_skip("CPUID offers no TSC-deadline mode");
-	return false;
-}
-
 /* SDM vol. 3, 11.5.4.1: a change to or from TSC-deadline mode disarms the timer. */
 static void change_to_deadline(void)
 {
 	struct lapic_timer timer;
 
-	if (!have_tsc_deadline() || !lapic_timer_open(&timer, NULL))
+	if (!lapic_timer_has_deadline() || !lapic_timer_open(&timer, NULL))
 		return;
 	if (change_in_flight(&timer, APIC_LVT_TIMER_ONESHOT, APIC_LVT_TIMER_ONESHOT)) {
 		lapic_timer_write_mode(APIC_LVT_TIMER_TSC_DEADLINE);
@@ -367,7 +358,7 @@ static void deadline_ignores_tmict(void)
 {
 	struct lapic_timer timer;
 
-	if (!have_tsc_deadline() || !lapic_timer_open(&timer, NULL))
+	if (!lapic_timer_has_deadline() || !lapic_timer_open(&timer, NULL))
 		return;
 	lapic_timer_arm(&timer, APIC_LVT_TIMER_TSC_DEADLINE, lapic_timer_ticks(PERIOD_NS, 1));
 	report_expect(apic_read(APIC_TMCCT) == 0, "TMCCT is 0x%x in TSC-deadline mode",

@@ -326,27 +326,6 @@ static void one_shot_never_early(void)
 
 static struct samples late, ran;
 
-static u64 percent_ns(struct samples *s, unsigned int percent)
-{
-	return ticks_to_ns(samples_at_percent(s, percent), clock_hz());
-}
-
-static void judge_lateness(void)
-{
-	samples_info(&late, "late", "TSC ticks");
-	samples_info(&ran, "late while the guest ran", "TSC ticks");
-	if (!ran.count) {
-		report_fail("no interrupt came at all");
-		return;
-	}
-	report_expect(percent_ns(&ran, 50) <= LAPIC_TIMER_LATE_MEDIAN_MAX_NS,
-		      "half of %zu interrupts were more than %lu ms late while the guest ran",
-		      ran.count, percent_ns(&ran, 50) / NSEC_PER_MSEC);
-	report_expect(percent_ns(&ran, 100) <= LAPIC_TIMER_LATE_MAX_NS,
-		      "an interrupt was %lu ms late while the guest ran",
-		      percent_ns(&ran, 100) / NSEC_PER_MSEC);
-}
-
 static void one_shot_lateness(void)
 {
 	struct lapic_timer timer;
@@ -363,7 +342,7 @@ static void one_shot_lateness(void)
 	} while (lapic_timer_wait_watched(&timer, ++n, &late, &ran) && n < LATENESS_SHOTS &&
 		 spin_poll(&budget));
 	lapic_timer_expect(&timer, n);
-	judge_lateness();
+	lapic_timer_judge_lateness(&late, &ran);
 	lapic_timer_close(&timer);
 }
 

@@ -81,6 +81,20 @@ static inline void lfence(void)
 	__asm__ volatile("lfence" ::: "memory");
 }
 
+/* Orders all stores before it against all memory accesses behind it (SDM vol. 2, MFENCE). */
+static inline void mfence(void)
+{
+	__asm__ volatile("mfence" ::: "memory");
+}
+
+/* Everything before it is done before it ends (SDM vol. 3, 8.3); exits from a guest. */
+static inline void cpu_serialize(void)
+{
+	u32 leaf = 0;
+
+	__asm__ volatile("cpuid" : "+a"(leaf)::"rbx", "rcx", "rdx", "memory");
+}
+
 static inline u64 read_cr0(void)
 {
 	u64 value;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The local APIC's timer in its one-shot and periodic modes (SDM vol. 3, 11.5.4), with its interrupts
- * counted: how often and when they were handled, and whether none came too early. And sleep for
- * CPUs that have nothing to do but wait.
+ * The local APIC's timer in its one-shot, periodic and TSC-deadline modes (SDM vol. 3, 11.5.4), with
+ * its interrupts counted: how often and when they were handled, and whether none came too early. And
+ * sleep for CPUs that have nothing to do but wait.
  */
 #ifndef ARCH_LAPIC_TIMER_H
 #define ARCH_LAPIC_TIMER_H
@@ -31,15 +31,16 @@ struct lapic_timer {
 	/* In the handler, before the end of interrupt; or NULL. */
 	void (*at_interrupt)(struct lapic_timer *timer);
 	u32 divider;
-	u32 count;	/* TMICT, in force */
-	u64 before_tsc; /* just before TMICT was written */
-	u64 after_tsc;	/* and just after it */
-	u64 since_arm;	/* interrupts since then */
+	u32 count;	  /* TMICT, in force */
+	u64 deadline_tsc; /* or IA32_TSC_DEADLINE; 0 in the modes that count */
+	u64 before_tsc;	  /* just before either was written */
+	u64 after_tsc;	  /* and just after it */
+	u64 since_arm;	  /* interrupts since then */
 
 	u64 handled;	 /* interrupts */
 	u64 handled_tsc; /* at the last one */
-	u64 early;	 /* of these, before the counter can have reached 0 that often */
-	u64 most_early;	 /* TSC ticks */
+	u64 early; /* of these, before the counter can have reached 0 that often, the TSC the deadline */
+	u64 most_early; /* TSC ticks */
 
 	/* For at_interrupt() of checks. */
 	u64 left;
@@ -69,6 +70,13 @@ u32 lapic_timer_divider_code(u32 divider);
  */
 bool lapic_timer_open(struct lapic_timer *timer, void (*at_interrupt)(struct lapic_timer *timer));
 
+/* Whether CPUID offers TSC-deadline mode; where not, after report_skip(). On CPU 0. */
+bool lapic_timer_has_deadline(void);
+
+/* The same as lapic_timer_open(), and the mode is TSC-deadline. */
+bool lapic_timer_open_deadline(struct lapic_timer *timer,
+			       void (*at_interrupt)(struct lapic_timer *timer));
+
 /* Off; on the CPU that opened it. */
 void lapic_timer_close(struct lapic_timer *timer);
 
@@ -78,6 +86,15 @@ void lapic_timer_arm(struct lapic_timer *timer, u32 mode, u32 count);
 /* Only TMICT. */
 void lapic_timer_write_count(struct lapic_timer *timer, u32 count);
 
+/*
+ * IA32_TSC_DEADLINE, in TSC-deadline mode: arms for that value of the TSC, 0 disarms. Serialises, so
+ * that what is read afterwards is what the write has brought about (L13).
+ */
+void lapic_timer_write_deadline(struct lapic_timer *timer, u64 deadline_tsc);
+
+/* The same for so many TSC ticks from now. */
+void lapic_timer_write_deadline_in(struct lapic_timer *timer, u64 ticks);
+
 /* Only the LVT entry: mode, with APIC_LVT_MASKED or without. */
 void lapic_timer_write_mode(u32 mode);
 
@@ -85,11 +102,15 @@ void lapic_timer_write_mode(u32 mode);
 bool lapic_timer_wait(struct lapic_timer *timer, u64 n);
 
 /*
- * The same with a gap detector, for the last of them: how long after the counter must have reached 0
- * it was handled, and for how much of that the guest demonstrably ran, in TSC ticks.
+ * The same with a gap detector, for the last of them: how long after the counter must have reached 0,
+ * or the TSC the deadline, it was handled, and for how much of that the guest demonstrably ran, in
+ * TSC ticks.
  */
 bool lapic_timer_wait_watched(struct lapic_timer *timer, u64 n, struct samples *late,
 			      struct samples *ran);
+
+/* Reports both, and judges the second by the two bounds above. */
+void lapic_timer_judge_lateness(struct samples *late, struct samples *ran);
 
 /*
  * Judges: n interrupts by now, no more in LAPIC_TIMER_SETTLE_NS, none early. Enables interrupts
