@@ -10,8 +10,7 @@
  */
 #include "libcflat.h"
 #include <arch/apic.h>
-#include <arch/cpu.h>
-#include <arch/idt.h>
+#include <arch/halted.h>
 #include <arch/lapic_timer.h>
 
 static void halted_sweep(void);
@@ -49,89 +48,24 @@ static const struct check checks[] = {
 
 /* ---- halted ------------------------------------------------------------------------------------ */
 
-#define WATCHDOG_VECTOR 0x42
-#define WATCHDOG_NS	(2 * LAPIC_TIMER_WAIT_NS)
-
-struct watchdog {
-	u32 beat; /* moved on by the CPU that sleeps */
-	bool done;
-	u32 bites;
-};
-
-static struct watchdog watchdog;
-
-static void bitten(struct exception_frame *frame)
-{
-	WRITE_ONCE(watchdog.bites, watchdog.bites + 1);
-}
-
-/* CPU 1: ends a sleep that goes on for too long, so that the check can say so. */
-static void watch(void *arg)
-{
-	u32 beat;
-
-	do {
-		beat = READ_ONCE(watchdog.beat);
-		if (!spin_until(READ_ONCE(watchdog.beat) != beat || READ_ONCE(watchdog.done),
-				WATCHDOG_NS))
-			apic_send_ipi(0, WATCHDOG_VECTOR);
-	} while (!READ_ONCE(watchdog.done));
-}
-
-static bool watch_start(void)
-{
-	if (smp_count() < 2) {
-		report_skip("needs 2 CPUs, 1 is up: one to end the other's sleep");
-		return false;
-	}
-	watchdog = (struct watchdog){ 0 };
-	irq_set_handler(WATCHDOG_VECTOR, bitten);
-	on_cpu_async(1, watch, NULL);
-	return true;
-}
-
-static void watch_stop(void)
-{
-	WRITE_ONCE(watchdog.done, true);
-	if (!cpu_wait_idle(1, 2 * WATCHDOG_NS))
-		report_error("CPU 1, the watchdog, does not come back");
-}
-
-/* Sleeps until n interrupts were handled; false when the watchdog had to end it. */
-static bool halt_until(struct lapic_timer *timer, u64 n)
-{
-	u32 bites = READ_ONCE(watchdog.bites);
-	u64 handled = timer->handled;
-
-	while (timer->handled < n && READ_ONCE(watchdog.bites) == bites) {
-		irq_enable_and_halt();
-		irq_disable();
-	}
-	WRITE_ONCE(watchdog.beat, watchdog.beat + 1);
-	return report_expect(READ_ONCE(watchdog.bites) == bites && timer->handled >= n,
-			     "HLT did not end within %lu ms for a count of %u; another CPU's "
-			     "interrupt ended it, and %lu of this timer's were taken then",
-			     WATCHDOG_NS / NSEC_PER_MSEC, timer->count, timer->handled - handled);
-}
-
 static void halted_one_shots(u32 step, u64 rounds)
 {
 	struct lapic_timer timer;
 	struct spin_bound budget;
 	u64 n = 0;
 
-	if (!watch_start())
+	if (!halted_open())
 		return;
 	if (lapic_timer_open(&timer, NULL)) {
 		spin_start(&budget, report_budget_ns());
 		do {
 			lapic_timer_arm(&timer, APIC_LVT_TIMER_ONESHOT, step ? step : n + 1);
-		} while (halt_until(&timer, ++n) && n < rounds && spin_poll(&budget));
+		} while (halted_until(&timer, ++n) && n < rounds && spin_poll(&budget));
 		report_info("%lu times in HLT", n);
 		lapic_timer_expect(&timer, n);
 		lapic_timer_close(&timer);
 	}
-	watch_stop();
+	halted_close();
 }
 
 static void halted_sweep(void)
@@ -155,18 +89,18 @@ static void halted_periodic(void)
 	struct spin_bound budget;
 	u64 n = 0;
 
-	if (!watch_start())
+	if (!halted_open())
 		return;
 	if (lapic_timer_open(&timer, NULL)) {
 		lapic_timer_arm(&timer, APIC_LVT_TIMER_PERIODIC, lapic_timer_ticks(PERIOD_NS, 1));
 		spin_start(&budget, report_budget_ns());
-		while (n < HALTS && halt_until(&timer, n + 1) && spin_poll(&budget))
+		while (n < HALTS && halted_until(&timer, n + 1) && spin_poll(&budget))
 			n = timer.handled;
 		report_info("%lu interrupts", n);
 		lapic_timer_judge(&timer, timer.handled);
 		lapic_timer_close(&timer);
 	}
-	watch_stop();
+	halted_close();
 }
 
 /* ---- on all CPUs ------------------------------------------------------------------------------- */

@@ -85,23 +85,6 @@ static inline int rdpid_safe(u64 *value)
 	return exception_taken();
 }
 
-/* SDM vol. 3, 18.17.3: moves the TSC, and IA32_TSC_ADJUST by as much. */
-static inline void write_tsc(u64 value)
-{
-	wrmsr(MSR_IA32_TSC, value);
-}
-
-/* Where CPUID_7_EBX_TSC_ADJUST is set. A write moves the TSC by what it changes the register by. */
-static inline u64 read_tsc_adjust(void)
-{
-	return rdmsr(MSR_IA32_TSC_ADJUST);
-}
-
-static inline void write_tsc_adjust(u64 value)
-{
-	wrmsr(MSR_IA32_TSC_ADJUST, value);
-}
-
 /* Where CPUID_1_ECX_TSC_DEADLINE is set; SDM vol. 3, 11.5.4.1. The write is not serialising. */
 static inline u64 read_tsc_deadline(void)
 {
