@@ -173,35 +173,62 @@ static void constant(void)
 
 /* ---- one moves the other ----------------------------------------------------------------------- */
 
-/*
- * There and back by IA32_TSC_ADJUST: the TSC less the amount is between the TSC of before and that of
- * afterwards.
- */
+/* The TSC before an amount was added, with it, and without it again. */
+struct there_and_back {
+	u64 adjust, ticks;
+	u64 before, moved, after;
+	u64 most; /* ticks that passed between the first and the last, at most */
+	struct lapic_timer reference;
+};
+
+/* False after a verdict. */
+static bool begin(struct there_and_back *b)
+{
+	if (!offered() || !tsc_reference_start(&b->reference))
+		return false;
+	b->adjust = tsc_adjust();
+	b->ticks = amount_ticks(report_subject());
+	b->before = rdtsc_ordered();
+	return true;
+}
+
+/* Without the amount the TSC is where time alone has brought it: the bracket for what was between. */
+static void end(struct there_and_back *b)
+{
+	wrmsr(MSR_IA32_TSC_ADJUST, b->adjust);
+	b->after = rdtsc_ordered();
+	b->most = tsc_reference_most(&b->reference);
+	tsc_reference_stop(&b->reference);
+	report_expect(tsc_adjust() == b->adjust,
+		      "IA32_TSC_ADJUST was written 0x%lx again and reads as 0x%lx", b->adjust,
+		      tsc_adjust());
+	report_expect(
+		b->after - b->before <= b->most,
+		"the TSC went from 0x%lx to 0x%lx, and with IA32_TSC_ADJUST as it had been to "
+		"0x%lx, while no more than %lu ticks passed",
+		b->before, b->moved, b->after, b->most);
+	report_info("a bracket of %lu ticks, %lu at most", b->after - b->before, b->most);
+}
+
+/* The TSC less the amount is between the TSC of before and that of afterwards. */
 static void adjust_moves_tsc(void)
 {
-	u64 adjust, ticks, before, moved, moved_adjust, after;
+	struct there_and_back b;
+	u64 adjust;
 
-	if (!offered())
+	if (!begin(&b))
 		return;
+	wrmsr(MSR_IA32_TSC_ADJUST, b.adjust + b.ticks);
+	b.moved = rdtsc_ordered();
 	adjust = tsc_adjust();
-	ticks = amount_ticks(report_subject());
-	before = rdtsc_ordered();
-	wrmsr(MSR_IA32_TSC_ADJUST, adjust + ticks);
-	moved = rdtsc_ordered();
-	moved_adjust = tsc_adjust();
-	wrmsr(MSR_IA32_TSC_ADJUST, adjust);
-	after = rdtsc_ordered();
-	report_expect(moved_adjust == adjust + ticks,
-		      "IA32_TSC_ADJUST was written 0x%lx and reads as 0x%lx", adjust + ticks,
-		      moved_adjust);
-	report_expect(tsc_adjust() == adjust,
-		      "IA32_TSC_ADJUST was written 0x%lx again and reads as 0x%lx", adjust,
-		      tsc_adjust());
-	report_expect(tsc_is_within(moved - ticks, before, after),
+	end(&b);
+	report_expect(adjust == b.adjust + b.ticks,
+		      "IA32_TSC_ADJUST was written 0x%lx and reads as 0x%lx", b.adjust + b.ticks,
+		      adjust);
+	report_expect(tsc_is_within(b.moved - b.ticks, b.before, b.after),
 		      "0x%lx was added to IA32_TSC_ADJUST, and the TSC went from 0x%lx to 0x%lx; "
 		      "taken away again, to 0x%lx",
-		      ticks, before, moved, after);
-	report_info("a bracket of %lu ticks", after - before);
+		      b.ticks, b.before, b.moved, b.after);
 }
 
 /*
@@ -210,28 +237,24 @@ static void adjust_moves_tsc(void)
  */
 static void tsc_moves_adjust(void)
 {
-	u64 adjust, before, written, moved, ticks, after;
+	struct there_and_back b;
+	u64 written, up;
 
-	if (!offered())
+	if (!begin(&b))
 		return;
-	adjust = tsc_adjust();
-	ticks = amount_ticks(report_subject());
-	before = rdtsc_ordered();
-	written = before + ticks;
+	written = b.before + b.ticks;
 	wrmsr(MSR_IA32_TSC, written);
-	moved = rdtsc_ordered();
-	ticks = tsc_adjust() - adjust;
-	wrmsr(MSR_IA32_TSC_ADJUST, adjust);
-	after = rdtsc_ordered();
-	report_expect(tsc_is_within(written - ticks, before, moved - ticks),
+	b.moved = rdtsc_ordered();
+	up = tsc_adjust() - b.adjust;
+	end(&b);
+	report_expect(tsc_is_within(written - up, b.before, b.moved - up),
 		      "at 0x%lx IA32_TSC was written 0x%lx: then it was 0x%lx, and IA32_TSC_ADJUST "
 		      "had gone up by 0x%lx",
-		      before, written, moved, ticks);
-	report_expect(tsc_is_within(moved - ticks, before, after),
+		      b.before, written, b.moved, up);
+	report_expect(tsc_is_within(b.moved - up, b.before, b.after),
 		      "the TSC went from 0x%lx to 0x%lx by a write, IA32_TSC_ADJUST up by 0x%lx; "
 		      "taken away again, the TSC went to 0x%lx",
-		      before, moved, ticks, after);
-	report_info("a bracket of %lu ticks", after - before);
+		      b.before, b.moved, up, b.after);
 }
 
 /* The next amount: either sign, all sizes. Knuth's MMIX generator; its upper bits are the better ones. */

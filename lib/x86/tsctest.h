@@ -15,10 +15,10 @@
 /* How long the clock lasts. */
 #define TSC_REFERENCE_NS 30000000000UL
 
-/* Whether value lies in [first, last], modulo 2^64. */
+/* Whether value lies in [first, last], modulo 2^64; never where last is before first. */
 static inline bool tsc_is_within(u64 value, u64 first, u64 last)
 {
-	return value - first <= last - first;
+	return (s64)(last - first) >= 0 && value - first <= last - first;
 }
 
 /* Whether CPUID offers IA32_TSC_ADJUST. */
