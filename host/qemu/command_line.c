@@ -70,13 +70,23 @@ static void add_accel(struct words *w, enum accel accel)
 	add(w, "1");
 }
 
+static void add_cpu(struct words *w, const struct machine_spec *spec)
+{
+	const char *cpu = spec->cpu ? spec->cpu : "max";
+	/* A tick of the generic timer is then one instruction, not 16 as at QEMU's 62.5 MHz. */
+	bool exact =
+		spec->arch == ARCH_ARM64 && spec->accel == ACCEL_ICOUNT && !strstr(cpu, "cntfrq=");
+
+	add(w, "-cpu");
+	add(w, "%s%s", cpu, exact ? ",cntfrq=1000000000" : "");
+}
+
 static void add_common(struct words *w, const struct machine_spec *spec)
 {
 	add(w, "%s", spec->vmm_path);
 	add_machine(w, spec);
 	add_accel(w, spec->accel);
-	add(w, "-cpu");
-	add(w, "%s", spec->cpu ? spec->cpu : "max");
+	add_cpu(w, spec);
 	add(w, "-smp");
 	add(w, "%u", spec->smp);
 	add(w, "-m");

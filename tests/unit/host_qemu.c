@@ -64,7 +64,10 @@ static void test_arm64_arguments(void **state)
 	assert_string_equal(arguments(&spec),
 			    "-M virt,gic-version=3,virtualization=on -accel tcg,thread=single "
 			    "-icount shift=0,sleep=off -rtc base=2026-01-01,clock=vm -seed 1 "
-			    "-cpu max -smp 1 -m 32 " COMMON TAIL);
+			    "-cpu max,cntfrq=1000000000 -smp 1 -m 32 " COMMON TAIL);
+	spec.cpu = "neoverse-n1,cntfrq=62500000";
+	assert_non_null(strstr(arguments(&spec), " -cpu neoverse-n1,cntfrq=62500000 -smp"));
+	spec.cpu = NULL;
 	spec.accel = ACCEL_TCG;
 	spec.el2 = false;
 	spec.machine = "gic-version=2";

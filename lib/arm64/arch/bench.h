@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loop of a benchmark (bench.h): the operation, SUBS, B.HS. Where an operation is one
+ * instruction, each turn takes three: under icount its figure is 3.
+ */
+#ifndef ARCH_BENCH_H
+#define ARCH_BENCH_H
+
+#include "types.h"
+
+/*
+ * Defines void function(u64 n), which executes the instructions n times, or not at all. They may use
+ * x0 to x3, which an HVC leaves unknown (SMC Calling Convention, Arm DEN 0028), and find in x4 what
+ * value was at the start: an operand.
+ */
+#define BENCH_LOOP_WITH(function, instructions, value)                      \
+	static void function(u64 n)                                         \
+	{                                                                   \
+		register u64 x4 __asm__("x4") = (value);                    \
+                                                                            \
+		__asm__ volatile("subs %0, %0, #1\n\t"                      \
+				 "b.lo 2f\n"                                \
+				 "1:\n\t" instructions "\n\t"               \
+				 "subs %0, %0, #1\n\t"                      \
+				 "b.hs 1b\n"                                \
+				 "2:"                                       \
+				 : "+r"(n), "+r"(x4)                        \
+				 :                                          \
+				 : "x0", "x1", "x2", "x3", "cc", "memory"); \
+	}
+
+#define BENCH_LOOP(function, instructions) BENCH_LOOP_WITH(function, instructions, 0)
+
+#endif
