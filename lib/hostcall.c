@@ -26,8 +26,12 @@ struct input {
 	u64 arrived_ticks; /* when its first byte was there */
 };
 
-static bool call_under_way;
-static u64 last_id;
+/* The call that is under way. */
+static struct {
+	bool under_way;
+	u64 id;
+	struct input in;
+} open_call;
 
 static void input_reset(struct input *in)
 {
@@ -121,28 +125,6 @@ static int take_reply(const char *fields, char *reply, size_t reply_size)
 	return strcmp(word, "unsupported") ? HOST_CALL_ERROR : HOST_CALL_UNSUPPORTED;
 }
 
-static int wait_for_reply(u64 id, char *reply, size_t reply_size, u64 timeout_ns, u64 *after_ticks)
-{
-	struct input in = { 0 };
-	struct spin_bound bound;
-	const char *fields;
-
-	spin_start(&bound, timeout_ns);
-	do {
-		if (!input_line(&in))
-			continue;
-		fields = in.unusable ? NULL : reply_fields(in.line, id);
-		if (fields) {
-			*after_ticks = in.arrived_ticks;
-			return take_reply(fields, reply, reply_size);
-		}
-		input_reset(&in);
-	} while (spin_poll(&bound));
-	snprintf(reply, reply_size, "text=no answer within %lu ms%s", timeout_ns / NSEC_PER_MSEC,
-		 bound.clock_stuck ? ", and the guest's clock stood still" : "");
-	return HOST_CALL_NO_ANSWER;
-}
-
 /* Sends the line; returns the guest's clock just before its last byte. */
 static u64 send(const char *line, size_t len)
 {
@@ -157,45 +139,80 @@ static u64 send(const char *line, size_t len)
 	return before_ticks;
 }
 
-static int call(const char *action, const char *fields, char *reply, size_t reply_size,
-		u64 timeout_ns, u64 *before_ticks, u64 *after_ticks)
+/* Returns the guest's clock just before the call's last byte. */
+static u64 begin(const char *action, const char *when, const char *fields)
 {
 	char line[PROTO_LINE_MAX + 1];
-	int len, result;
+	int len;
 
-	if (smp_id() || call_under_way)
+	if (smp_id() || open_call.under_way)
 		panic("host_call(%s) on CPU %d%s: one at a time, from CPU 0", action, smp_id(),
-		      call_under_way ? " during another" : "");
-	call_under_way = true;
-	last_id++;
-	len = snprintf(line, sizeof(line), PROTO_PREFIX PROTO_CALL " id=%lu action=%s when=now%s%s",
-		       last_id, action, *fields ? " " : "", fields);
+		      open_call.under_way ? " during another" : "");
+	open_call.under_way = true;
+	open_call.id++;
+	input_reset(&open_call.in);
+	len = snprintf(line, sizeof(line), PROTO_PREFIX PROTO_CALL " id=%lu action=%s when=%s%s%s",
+		       open_call.id, action, when, *fields ? " " : "", fields);
 	if (len >= (int)sizeof(line) || strchr(line, '\n'))
 		panic("host_call(%s): the call is longer than a line of %d bytes, or has a line "
 		      "end in it",
 		      action, PROTO_LINE_MAX);
-	*before_ticks = send(line, len);
-	result = wait_for_reply(last_id, reply, reply_size, timeout_ns, after_ticks);
-	call_under_way = false;
-	return result;
+	return send(line, len);
+}
+
+bool host_call_poll(char *reply, size_t reply_size, int *result)
+{
+	struct input *in = &open_call.in;
+	const char *fields;
+
+	if (!input_line(in))
+		return false;
+	fields = in->unusable ? NULL : reply_fields(in->line, open_call.id);
+	if (!fields) {
+		input_reset(in);
+		return false;
+	}
+	*result = take_reply(fields, reply, reply_size);
+	open_call.under_way = false;
+	return true;
+}
+
+void host_call_begin(const char *action, const char *when, const char *fields)
+{
+	begin(action, when, fields);
+}
+
+int host_call_end(char *reply, size_t reply_size, u64 timeout_ns)
+{
+	struct spin_bound bound;
+	int result;
+
+	spin_start(&bound, timeout_ns);
+	do {
+		if (host_call_poll(reply, reply_size, &result))
+			return result;
+	} while (spin_poll(&bound));
+	open_call.under_way = false;
+	snprintf(reply, reply_size, "text=no answer within %lu ms%s", timeout_ns / NSEC_PER_MSEC,
+		 bound.clock_stuck ? ", and the guest's clock stood still" : "");
+	return HOST_CALL_NO_ANSWER;
 }
 
 int host_call(const char *action, const char *fields, char *reply, size_t reply_size,
 	      u64 timeout_ns)
 {
-	u64 before_ticks, after_ticks;
-
-	return call(action, fields, reply, reply_size, timeout_ns, &before_ticks, &after_ticks);
+	host_call_begin(action, "now", fields);
+	return host_call_end(reply, reply_size, timeout_ns);
 }
 
 bool host_stamp(struct host_stamp *s)
 {
 	char reply[256], text[200] = "no reason given";
-	int result = call(PROTO_ACTION_STAMP, "", reply, sizeof(reply), STAMP_TIMEOUT_NS,
-			  &s->before_ticks, &s->after_ticks);
 
-	switch (result) {
+	s->before_ticks = begin(PROTO_ACTION_STAMP, "now", "");
+	switch (host_call_end(reply, sizeof(reply), STAMP_TIMEOUT_NS)) {
 	case HOST_CALL_OK:
+		s->after_ticks = open_call.in.arrived_ticks;
 		if (host_field_u64(reply, "raw-ns", &s->raw_ns) &&
 		    host_field_u64(reply, "realtime-ns", &s->realtime_ns))
 			return true;

@@ -36,6 +36,16 @@ int host_call(const char *action, const char *fields, char *reply, size_t reply_
 	      u64 timeout_ns);
 
 /*
+ * The same in two parts, for a call that is done later: when is "now" or "after-ms=N". Between the
+ * two the guest may do what it likes, but for another call.
+ */
+void host_call_begin(const char *action, const char *when, const char *fields);
+int host_call_end(char *reply, size_t reply_size, u64 timeout_ns);
+
+/* One look in place of the wait: true when the reply is there, and *result is what end() returns. */
+bool host_call_poll(char *reply, size_t reply_size, int *result);
+
+/*
  * The value of a field in a reply, cut to size; "text" runs to the end of the line. false where it
  * is missing.
  */
