@@ -27,16 +27,14 @@ static void rtc(void);
 static const struct check checks[] = {
 	{ "filled", filled, .story = "a write gives an even version and a time of day" },
 	{ "spread", spread, .guards = "K9", .story = "each write gives the same instant" },
-	{ "all-cpus", all_cpus, .guards = "K9", .story = "on every CPU" },
-	{ "former-msr", former_msr, .guards = "K9",
-	  .story = "by MSR_KVM_WALL_CLOCK, the former number, too" },
+	{ "all-cpus", all_cpus, .story = "on every CPU" },
+	{ "former-msr", former_msr, .story = "by MSR_KVM_WALL_CLOCK, the former number, too" },
 	{ "host", host, .guards = "K8",
 	  .story = "the wall clock and kvmclock together are the host's time of day" },
 	{ "rtc", rtc, .guards = "K8",
 	  .story = "and the RTC's, but for a time zone: a whole number of quarters of an hour" },
 };
 
-#define WRITES	   1000
 #define EPOCHS	   20
 #define QUARTER_NS (900 * NSEC_PER_SEC)
 /* The RTC counts seconds, and may be read just before it counts the next one. */
@@ -49,6 +47,10 @@ struct epochs {
 	u64 count;
 	u64 least_ns, most_ns;
 	u64 first_ns, last_ns; /* kvmclock before the first write, and after the last */
+	u64 former_epoch_ns;   /* of the write before, and kvmclock before that */
+	u64 former_ns;
+	u64 steps; /* from one write to the next, by more than slewing accounts for */
+	u64 largest_step_ns;
 };
 
 /* One write; false after #GP or nonsense. */
@@ -66,22 +68,6 @@ static bool write_once(u32 msr, u64 *epoch_ns)
 			     "a write left %u s and %u ns", wall_clock.sec, wall_clock.nsec);
 }
 
-static bool take_epoch(struct epochs *e, u32 msr)
-{
-	u64 before_ns = pvclock_read_ns(), epoch_ns;
-
-	if (!write_once(msr, &epoch_ns))
-		return false;
-	if (e->count++ == 0) {
-		e->first_ns = before_ns;
-		e->least_ns = e->most_ns = epoch_ns;
-	}
-	e->least_ns = MIN(e->least_ns, epoch_ns);
-	e->most_ns = MAX(e->most_ns, epoch_ns);
-	e->last_ns = pvclock_read_ns();
-	return true;
-}
-
 /*
  * The time of day may be slewed by up to 500 ppm (adjtimex(2)) against the clock that kvmclock
  * follows; that may be off by two kHz of the TSC's frequency (kvmclock-rate.c). 2 ns are roundings.
@@ -93,16 +79,64 @@ static u64 slew_ns(u64 elapsed_ns)
 	return elapsed_ns / 2000 + elapsed_ns * 2 / khz + 2;
 }
 
+static void note_step(struct epochs *e, u64 epoch_ns)
+{
+	u64 apart_ns = MAX(epoch_ns, e->former_epoch_ns) - MIN(epoch_ns, e->former_epoch_ns);
+
+	if (apart_ns <= slew_ns(e->last_ns - e->former_ns))
+		return;
+	e->steps++;
+	e->largest_step_ns = MAX(e->largest_step_ns, apart_ns);
+}
+
+static bool take_epoch(struct epochs *e, u32 msr)
+{
+	u64 before_ns = pvclock_read_ns(), epoch_ns;
+
+	if (!write_once(msr, &epoch_ns))
+		return false;
+	e->last_ns = pvclock_read_ns();
+	if (e->count++ == 0) {
+		e->first_ns = before_ns;
+		e->least_ns = e->most_ns = epoch_ns;
+	} else {
+		note_step(e, epoch_ns);
+	}
+	e->least_ns = MIN(e->least_ns, epoch_ns);
+	e->most_ns = MAX(e->most_ns, epoch_ns);
+	e->former_epoch_ns = epoch_ns;
+	e->former_ns = before_ns;
+	return true;
+}
+
 static void judge_spread(const struct epochs *e)
 {
 	u64 elapsed_ns = e->last_ns - e->first_ns, allowed_ns = slew_ns(elapsed_ns);
 
 	report_info("%lu writes in %lu us: spread %lu ns", e->count, elapsed_ns / NSEC_PER_USEC,
 		    e->most_ns - e->least_ns);
+	report_expect(!e->steps,
+		      "%lu of %lu writes gave another instant than the one before, by up to %lu "
+		      "ns; slewing accounts for less",
+		      e->steps, e->count, e->largest_step_ns);
 	report_expect(e->most_ns - e->least_ns <= allowed_ns,
 		      "%lu writes in %lu us gave instants that are up to %lu ns apart; slewing "
 		      "accounts for %lu",
 		      e->count, elapsed_ns / NSEC_PER_USEC, e->most_ns - e->least_ns, allowed_ns);
+}
+
+/*
+ * Whether the instants of two series have one in common: how far those of one series are apart is
+ * spread's business.
+ */
+static void expect_common(const struct epochs *a, const struct epochs *b, const char *what)
+{
+	u64 slack_ns = slew_ns(MAX(a->last_ns, b->last_ns) - MIN(a->first_ns, b->first_ns));
+
+	report_expect(a->least_ns <= b->most_ns + slack_ns && b->least_ns <= a->most_ns + slack_ns,
+		      "%s gives %lu to %lu ns where the other gives %lu to %lu; slewing accounts "
+		      "for %lu ns",
+		      what, b->least_ns, b->most_ns, a->least_ns, a->most_ns, slack_ns);
 }
 
 static void filled(void)
@@ -124,48 +158,8 @@ static void spread(void)
 	if (!kvmclock_open())
 		return;
 	spin_start(&budget, report_budget_ns());
-	while (take_epoch(&e, MSR_KVM_WALL_CLOCK_NEW) && e.count < WRITES && spin_poll(&budget))
+	while (take_epoch(&e, MSR_KVM_WALL_CLOCK_NEW) && spin_poll(&budget))
 		;
-	judge_spread(&e);
-	kvmclock_close();
-}
-
-static void epoch_here(void *epochs)
-{
-	take_epoch(epochs, MSR_KVM_WALL_CLOCK_NEW);
-}
-
-static void all_cpus(void)
-{
-	struct epochs e = { 0 };
-
-	if (smp_count() < 2) {
-		report_skip("needs 2 CPUs, 1 is up");
-		return;
-	}
-	/* Its time on each CPU is only comparable with the stable flag. */
-	if (!kvmclock_open_stable())
-		return;
-	for (int i = 0; i < EPOCHS; i++)
-		on_cpu(i % smp_count(), epoch_here, &e);
-	judge_spread(&e);
-	kvmclock_close();
-}
-
-static void former_msr(void)
-{
-	struct epochs e = { 0 };
-
-	if (!pvclock_old_offered()) {
-		report_skip("CPUID does not offer MSR_KVM_WALL_CLOCK");
-		return;
-	}
-	if (!kvmclock_open())
-		return;
-	for (int i = 0; i < EPOCHS; i++) {
-		if (!take_epoch(&e, i % 2 ? MSR_KVM_WALL_CLOCK : MSR_KVM_WALL_CLOCK_NEW))
-			break;
-	}
 	judge_spread(&e);
 	kvmclock_close();
 }
@@ -178,6 +172,54 @@ static bool take_epochs(struct epochs *e)
 			return false;
 	}
 	return true;
+}
+
+static void epochs_here(void *epochs)
+{
+	take_epochs(&((struct epochs *)epochs)[smp_id()]);
+}
+
+static void all_cpus(void)
+{
+	static struct epochs epochs[MAX_CPUS];
+
+	if (smp_count() < 2) {
+		report_skip("needs 2 CPUs, 1 is up");
+		return;
+	}
+	/* Its time on each CPU is only comparable with the stable flag. */
+	if (!kvmclock_open_stable())
+		return;
+	for (int cpu = 0; cpu < smp_count(); cpu++) {
+		on_cpu(cpu, epochs_here, epochs);
+		if (epochs[cpu].count < EPOCHS)
+			break;
+		if (cpu)
+			expect_common(&epochs[0], &epochs[cpu], "another CPU");
+	}
+	report_info("%d writes on each of %d CPUs", EPOCHS, smp_count());
+	kvmclock_close();
+}
+
+static void former_msr(void)
+{
+	struct epochs e = { 0 }, former = { 0 };
+
+	if (!pvclock_old_offered()) {
+		report_skip("CPUID does not offer MSR_KVM_WALL_CLOCK");
+		return;
+	}
+	if (!kvmclock_open())
+		return;
+	for (int i = 0; i < EPOCHS; i++) {
+		if (!take_epoch(&e, MSR_KVM_WALL_CLOCK_NEW) ||
+		    !take_epoch(&former, MSR_KVM_WALL_CLOCK))
+			break;
+	}
+	if (former.count == EPOCHS)
+		expect_common(&e, &former, "MSR_KVM_WALL_CLOCK");
+	report_info("%lu writes of each", former.count);
+	kvmclock_close();
 }
 
 /*
