@@ -124,8 +124,8 @@ static const struct host_action_kind all_kinds[] = {
 	{ "pause", "pause", "ms=%lu", "pause" },
 	{ "snapshot", "snapshot", "", "pause" },
 	{ "migrate", "migrate", "count=1", "restore" },
-	{ "move", "move", "ms=10 for-ms=%lu", "pause" },
-	{ "load", "load", "for-ms=%lu", "pause" },
+	{ "move", "move", "ms=10 for-ms=%lu", NULL },
+	{ "load", "load", "for-ms=%lu", NULL },
 };
 
 static const struct host_action_kind *find_kind(const char *name, size_t len)
@@ -195,6 +195,8 @@ enum host_policy host_policy(const char *what, const char *stop)
 	static bool asked;
 	char key[32], value[16];
 
+	if (!stop)
+		return HOST_POLICY_RUNNING;
 	if (!asked && host_call("policy", "", reply, sizeof(reply), POLICY_TIMEOUT_NS))
 		reply[0] = '\0';
 	asked = true;

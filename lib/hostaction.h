@@ -79,8 +79,8 @@ enum host_policy {
 };
 
 /*
- * The VMM's policy: what is "counter", "kvmclock" or "timer", stop "pause" or "restore". Unknown
- * where nobody tells.
+ * The VMM's policy: what is "counter", "kvmclock" or "timer", stop "pause" or "restore", or NULL for
+ * no stop, in which all goes on. Unknown where nobody tells.
  */
 enum host_policy host_policy(const char *what, const char *stop);
 

@@ -154,6 +154,7 @@ static void test_policy(void **state)
 	assert_string_equal(host_policy_name(HOST_POLICY_CAUGHT_UP), "caught-up");
 	assert_true(host_policy_runs(HOST_POLICY_CAUGHT_UP));
 	assert_false(host_policy_runs(HOST_POLICY_UNKNOWN));
+	assert_int_equal(host_policy("counter", NULL), HOST_POLICY_RUNNING);
 }
 
 int main(void)
