@@ -5,6 +5,7 @@
 #include "backend.h"
 
 #include <string.h>
+#include <time.h>
 
 static const char *const names[VMM_COUNT] = {
 	[VMM_QEMU] = "qemu",
@@ -32,6 +33,20 @@ const struct backend *backend_by_name(const char *name)
 			return backend_get(kind);
 	}
 	return NULL;
+}
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+struct host_time host_time_now(void)
+{
+	return (struct host_time){ .raw_ns = clock_ns(CLOCK_MONOTONIC_RAW),
+				   .realtime_ns = clock_ns(CLOCK_REALTIME) };
 }
 
 const char *vmm_kind_name(enum vmm_kind kind)

@@ -7,7 +7,9 @@
 #ifndef HOST_BACKEND_H
 #define HOST_BACKEND_H
 
+#include <sched.h>
 #include "arch.h"
+#include "policy.h"
 #include "types.h"
 #include "util/error.h"
 #include "util/loop.h"
@@ -31,6 +33,11 @@ struct machine_spec {
 	const char *machine;  /* or NULL */
 	const char *firmware; /* as found by probe(), or NULL */
 	const char *vmm_path; /* the QEMU or vmm binary */
+	unsigned maxcpus;     /* vCPUs that can be there in the end, see plug(); 0: smp */
+
+	/* A machine that goes on where another one stood, which had the same description. */
+	const char *restore_path; /* a file that save() wrote, or NULL */
+	int incoming_fd;	  /* the other end of migrate()'s socket, the caller's; or 0 */
 };
 
 /* How a machine ended by itself, before machine_kill(). */
@@ -44,17 +51,40 @@ struct machine_exit {
 	const char *text; /* or NULL */
 };
 
-/* Callbacks into the runner, all from the loop; none after machine_kill(). */
+/* An instant on the host's clocks CLOCK_MONOTONIC_RAW and CLOCK_REALTIME. */
+struct host_time {
+	u64 raw_ns;
+	u64 realtime_ns;
+};
+
+/*
+ * When the guest stood still: "before" and "after" bracket the instant at which its last vCPU
+ * stopped, and the one at which its first vCPU ran again. What an action knows nothing about is 0.
+ */
+struct action_times {
+	struct host_time stop_before, stop_after;
+	struct host_time run_before, run_after;
+};
+
+/* Now. */
+struct host_time host_time_now(void);
+
+/* Callbacks into the runner, all from the loop; none after kill(). */
 struct machine_events {
-	void (*started)(void *ctx); /* the vCPUs run, under the accelerator that was asked for */
+	/* The vCPUs run, under the accelerator that was asked for; times has run_*. */
+	void (*started)(void *ctx, const struct action_times *times);
 	void (*console)(void *ctx, const char *data, size_t len);
 	void (*exited)(void *ctx, const struct machine_exit *exit);
 };
 
 struct machine; /* the back end's own */
 
-/* Called once when an asynchronous host action is done; err is NULL on success. */
-typedef void (*action_done)(void *ctx, const struct error *err);
+/*
+ * Called once when a host action is done, from the loop or from within the call that began it; not
+ * after kill(). err is NULL on success; times is NULL on failure and where the action has none, and
+ * belongs to the caller. The machine may be killed in it.
+ */
+typedef void (*action_done)(void *ctx, const struct error *err, const struct action_times *times);
 
 /* What a back end found out about a host, an architecture and a binary. */
 struct vmm_probe {
@@ -88,12 +118,33 @@ struct backend {
 	const char *(*command)(const struct machine *m);
 	const char *(*stderr_text)(const struct machine *m);
 
-	/* Host actions; see action_done. */
+	/*
+	 * Host actions; see action_done. One at a time. An action that fails leaves the machine as
+	 * it was, unless it ends it: then exited() comes as well.
+	 */
+
+	/* All vCPUs stop: times has stop_*. */
 	void (*pause)(struct machine *m, action_done done, void *ctx);
+	/* They go on: times has run_*. */
 	void (*resume)(struct machine *m, action_done done, void *ctx);
+	/* The state of a paused machine to a new file, whole and closed when it is done; no times. */
 	void (*save)(struct machine *m, const char *path, action_done done, void *ctx);
-	void (*restore)(struct machine *m, const char *path, action_done done, void *ctx);
+	/*
+	 * The state of a running machine through a connected socket, the caller's, to one that was
+	 * started with incoming_fd; this one stands still for good then: times has stop_*.
+	 */
+	void (*migrate)(struct machine *m, int fd, action_done done, void *ctx);
+	/* A running machine as at power-on, and running on: all times. */
 	void (*reset)(struct machine *m, action_done done, void *ctx);
+	/* A running machine gets one vCPU more, of maxcpus; no times. */
+	void (*plug)(struct machine *m, action_done done, void *ctx);
+	/* All vCPU threads to these CPUs of the host; no times. */
+	void (*set_affinity)(struct machine *m, const cpu_set_t *cpus, action_done done, void *ctx);
+	/* All counters and clocks of a paused machine move on, as if ns had passed; no times. */
+	void (*shift)(struct machine *m, u64 ns, action_done done, void *ctx);
+
+	/* What this VMM promises its guests about time when the host acts. */
+	void (*policy)(const struct machine_spec *spec, struct policy *policy);
 };
 
 extern const struct backend qemu_backend;

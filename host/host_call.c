@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "protocol.h"
 #include "protocol_fields.h"
 #include "util/memory.h"
@@ -95,21 +94,13 @@ static void call_reply(struct host_call *call, const char *fields)
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
 static void run_stamp(struct host_call *call)
 {
-	u64 raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-	u64 realtime_ns = clock_ns(CLOCK_REALTIME);
+	struct host_time now = host_time_now();
 	struct text fields = { 0 };
 
-	text_printf(&fields, "raw-ns=%" PRIu64 " realtime-ns=%" PRIu64, raw_ns, realtime_ns);
+	text_printf(&fields, "raw-ns=%" PRIu64 " realtime-ns=%" PRIu64, now.raw_ns,
+		    now.realtime_ns);
 	call_reply(call, text_string(&fields));
 	text_free(&fields);
 }

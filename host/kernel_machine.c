@@ -178,9 +178,8 @@ static void on_exited(void *ctx, const struct machine_exit *exit)
 	free(text);
 }
 
-static void on_started(void *ctx)
+static void on_started(void *ctx, const struct action_times *times)
 {
-	(void)ctx;
 }
 
 static const struct machine_events machine_events = {

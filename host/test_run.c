@@ -210,7 +210,7 @@ static void keep_log(struct test_run *r, const char *data, size_t len)
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-static void on_started(void *ctx)
+static void on_started(void *ctx, const struct action_times *times)
 {
 	struct test_run *r = ctx;
 

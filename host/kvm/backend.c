@@ -24,6 +24,7 @@ struct machine {
 	int control_fd; /* -1 when closed */
 	struct loop_source *control;
 	struct text line;
+	struct host_time start_before;
 };
 
 static void close_control(struct machine *m)
@@ -88,10 +89,18 @@ static void take_exit(struct machine *m, char *fields)
 	}
 }
 
+/* The line comes just before the vCPUs run. */
+static void take_started(struct machine *m)
+{
+	struct action_times times = { .run_before = m->start_before, .run_after = host_time_now() };
+
+	m->process.events->started(m->process.ctx, &times);
+}
+
 static void take_line(struct machine *m, char *line)
 {
 	if (strcmp(line, CONTROL_STARTED) == 0)
-		m->process.events->started(m->process.ctx);
+		take_started(m);
 	else if (text_starts_with(line, CONTROL_EXITED " "))
 		take_exit(m, line + strlen(CONTROL_EXITED " "));
 }
@@ -217,6 +226,7 @@ static struct machine *kvm_start(const struct machine_spec *spec, struct loop *l
 					   .drain = drain,
 					   .destroy = destroy };
 	m->control_fd = -1;
+	m->start_before = host_time_now();
 	started = vmm_channels_open(&c, "the VMM", err);
 	if (started == 0) {
 		argv = command_line(spec, c.control[1]);

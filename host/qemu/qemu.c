@@ -21,6 +21,7 @@ struct machine {
 	struct vmm_process process;
 	enum accel accel;
 	struct qmp *qmp;
+	struct action_times times; /* of the action under way; the start is one */
 };
 
 static void destroy(struct vmm_process *p)
@@ -106,7 +107,8 @@ static void on_cont(void *ctx, const json_t *value, const char *error)
 	char text[256];
 
 	if (!error) {
-		m->process.events->started(m->process.ctx);
+		m->times.run_after = host_time_now();
+		m->process.events->started(m->process.ctx, &m->times);
 		return;
 	}
 	if (!m->process.child || !strncmp(error, "QEMU closed", strlen("QEMU closed")))
@@ -122,6 +124,7 @@ static void on_kvm(void *ctx, const json_t *value, const char *error)
 	char text[128];
 
 	if (!error && kvm == (m->accel == ACCEL_KVM)) {
+		m->times.run_before = host_time_now();
 		qmp_execute(m->qmp, "cont", NULL, on_cont, m);
 		return;
 	}

@@ -98,7 +98,7 @@ static void kill_machine(struct fixture *f)
 	loop_quit(f->loop);
 }
 
-static void on_started(void *ctx)
+static void on_started(void *ctx, const struct action_times *times)
 {
 	((struct fixture *)ctx)->started++;
 }
