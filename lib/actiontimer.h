@@ -26,8 +26,8 @@ struct action_timer {
 	const char *(*absent)(void);
 	/* The counter, which advances at clock_hz(). */
 	u64 (*count)(void);
-	/* Off, with its interrupt going to action_timer_fired(); interrupts are the caller's. */
-	void (*open)(void);
+	/* Off; fired() is called for each interrupt on this CPU, with the count at that time. */
+	void (*open)(void (*fired)(u64 now_ticks));
 	void (*close)(void);
 	/* Once after ns from now, or every ns. */
 	void (*arm)(u64 ns);
@@ -40,8 +40,5 @@ struct action_timer {
 /* Provided by the arch. */
 extern const struct action_timer *const action_timers[];
 extern const size_t nr_action_timers;
-
-/* For the arch's handler: one interrupt on this CPU, at that count. */
-void action_timer_fired(u64 now_ticks);
 
 #endif

@@ -112,7 +112,7 @@ static void note_period(struct shot *s, u32 n, u64 now_ticks)
 	s->longest_rapid = MAX(s->longest_rapid, s->rapid);
 }
 
-void action_timer_fired(u64 now_ticks)
+static void fired(u64 now_ticks)
 {
 	struct shot *s = &round.shots[smp_id()];
 	u32 n = s->fired + 1;
@@ -173,7 +173,7 @@ static void sleep_here(void *arg)
 	const struct action_timer *timer = round.cell->timer;
 	struct shot *s = &round.shots[smp_id()];
 
-	timer->open();
+	timer->open(fired);
 	smp_barrier_wait(&round.armed);
 	timer->arm(due_ns(s->when));
 	s->due = timer->due(1);
@@ -353,7 +353,7 @@ static void hold_pending_here(void *arg)
 	const struct action_timer *timer = round.cell->timer;
 	struct shot *s = &round.shots[smp_id()];
 
-	timer->open();
+	timer->open(fired);
 	timer->arm(0);
 	s->pending_before = spin_until(timer->pending(), WAIT_NS);
 	smp_barrier_wait(&round.armed);
@@ -425,7 +425,7 @@ static void tick_here(void *arg)
 {
 	u64 end_ns = clock_ns() + PERIODIC_NS;
 
-	round.cell->timer->open();
+	round.cell->timer->open(fired);
 	smp_barrier_wait(&round.armed);
 	round.cell->timer->arm(PERIOD_NS);
 	if (smp_id() == 0) {

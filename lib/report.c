@@ -409,15 +409,25 @@ static void run_unknown(const char *path, struct totals *totals)
 	totals->failed++;
 }
 
+static bool hello_said;
+
+void report_hello(const char *image)
+{
+	if (hello_said)
+		return;
+	hello_said = true;
+	/* Firmware may have left the console in the middle of a line. */
+	printf("\n" PROTO_PREFIX PROTO_HELLO " version=%d arch=%s image=%s\n", PROTO_VERSION,
+	       arch_name(), image);
+}
+
 int report_run(const char *image, const struct check *checks, size_t nr_checks)
 {
 	const char *path = args_str("check", NULL), *unused;
 	struct totals totals = { 0 };
 
 	validate(checks, nr_checks, image, 0);
-	/* Firmware may have left the console in the middle of a line. */
-	printf("\n" PROTO_PREFIX PROTO_HELLO " version=%d arch=%s image=%s\n", PROTO_VERSION,
-	       arch_name(), image);
+	report_hello(image);
 	if (args_has("list-checks"))
 		list(checks, nr_checks, "");
 	else if (path && !path_exists(checks, nr_checks, path))
@@ -425,5 +435,6 @@ int report_run(const char *image, const struct check *checks, size_t nr_checks)
 	else
 		run_block(checks, nr_checks, path, &totals, &unused);
 	printf(PROTO_PREFIX PROTO_END " checks=%lu failed=%lu\n", totals.checks, totals.failed);
+	hello_said = false;
 	return totals.failed ? 1 : 0;
 }

@@ -36,6 +36,12 @@ const void *report_subject(void);
  */
 int report_run(const char *image, const struct check *checks, size_t nr_checks);
 
+/*
+ * The hello line, for an image that has to talk with the runner before it can say what it is going to
+ * judge; report_run() then prints none.
+ */
+void report_hello(const char *image);
+
 /* The subject is as it should be in this respect. */
 void report_pass(void);
 

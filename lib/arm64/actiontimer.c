@@ -11,6 +11,7 @@
 #include <arch/timer.h>
 
 static struct timer_line lines[MAX_CPUS];
+static void (*fired_on[MAX_CPUS])(u64 now_ticks);
 
 static struct timer_line *line_here(void)
 {
@@ -20,7 +21,7 @@ static struct timer_line *line_here(void)
 static void remove_cause(struct timer_line *line)
 {
 	timer_stop(line);
-	action_timer_fired(line->handled_ticks);
+	fired_on[smp_id()](line->handled_ticks);
 }
 
 static const char *no_virtual(void)
@@ -33,13 +34,15 @@ static const char *no_physical(void)
 	return physical_timer.intid() ? NULL : "the devicetree names no interrupt for it";
 }
 
-static void open_virtual(void)
+static void open_virtual(void (*fired)(u64 now_ticks))
 {
+	fired_on[smp_id()] = fired;
 	timer_open_quietly(line_here(), &virtual_timer, remove_cause);
 }
 
-static void open_physical(void)
+static void open_physical(void (*fired)(u64 now_ticks))
 {
+	fired_on[smp_id()] = fired;
 	timer_open_quietly(line_here(), &physical_timer, remove_cause);
 }
 

@@ -12,6 +12,7 @@
 #include <arch/tsc.h>
 
 static struct lapic_timer timers[MAX_CPUS];
+static void (*fired_on[MAX_CPUS])(u64 now_ticks);
 
 static struct lapic_timer *timer_here(void)
 {
@@ -20,7 +21,7 @@ static struct lapic_timer *timer_here(void)
 
 static void at_interrupt(struct lapic_timer *timer)
 {
-	action_timer_fired(timer->handled_tsc);
+	fired_on[smp_id()](timer->handled_tsc);
 }
 
 static const char *no_timer(void)
@@ -37,8 +38,9 @@ static const char *no_deadline(void)
 	return no_timer();
 }
 
-static void open(void)
+static void open(void (*fired)(u64 now_ticks))
 {
+	fired_on[smp_id()] = fired;
 	lapic_timer_open(timer_here(), at_interrupt);
 }
 
