@@ -8,23 +8,19 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "kvm/control_names.h"
-#include "kvm/snapshot.h"
-#include "kvm/stats.h"
+#include "kvm/request.h"
 #include "util/memory.h"
 
 /* A path may have 4096 bytes. */
 #define LINE_MAX_BYTES 8192
 
 struct control {
-	struct vm *vm;
+	struct request_target target;
 	struct loop *loop;
 	struct loop_source *source; /* NULL once the other end is of no use any more */
 	int fd;
-	u64 started_ns;
-	bool running;
 	char line[LINE_MAX_BYTES];
 	size_t len;
 	void (*quit)(void *ctx);
@@ -67,23 +63,6 @@ static void append_escaped(struct text *t, const char *s)
 	}
 }
 
-struct stamp {
-	u64 raw_ns, realtime_ns;
-};
-
-static u64 clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
-static struct stamp stamp_now(void)
-{
-	return (struct stamp){ clock_ns(CLOCK_MONOTONIC_RAW), clock_ns(CLOCK_REALTIME) };
-}
-
 static void reply_ok(struct control *c, const char *id, const struct stamp *before,
 		     const char *text)
 {
@@ -91,12 +70,13 @@ static void reply_ok(struct control *c, const char *id, const struct stamp *befo
 	struct text t = { 0 };
 
 	text_printf(&t,
-		    "reply %s ok before-raw-ns=%llu after-raw-ns=%llu before-realtime-ns=%llu "
-		    "after-realtime-ns=%llu",
+		    CONTROL_REPLY " %s " CONTROL_OK " " CONTROL_BEFORE_RAW
+				  "=%llu " CONTROL_AFTER_RAW "=%llu " CONTROL_BEFORE_REALTIME
+				  "=%llu " CONTROL_AFTER_REALTIME "=%llu",
 		    id, (unsigned long long)before->raw_ns, (unsigned long long)after.raw_ns,
 		    (unsigned long long)before->realtime_ns, (unsigned long long)after.realtime_ns);
 	if (text) {
-		text_append(&t, " text=");
+		text_append(&t, " " CONTROL_TEXT "=");
 		append_escaped(&t, text);
 	}
 	text_append_char(&t, '\n');
@@ -108,7 +88,7 @@ static void reply_error(struct control *c, const char *id, const char *why)
 {
 	struct text t = { 0 };
 
-	text_printf(&t, "reply %s error ", id);
+	text_printf(&t, CONTROL_REPLY " %s " CONTROL_ERROR " ", id);
 	append_escaped(&t, why);
 	text_append_char(&t, '\n');
 	send_text(c, &t);
@@ -117,111 +97,21 @@ static void reply_error(struct control *c, const char *id, const char *why)
 
 /* ---- requests ----------------------------------------------------------------------------------- */
 
-static int do_pause(struct control *c, const char *argument, struct text *out, struct error *err)
-{
-	if (vm_pause(c->vm, err))
-		return -1;
-	if (c->running)
-		arch_paused(c->vm);
-	c->running = false;
-	return 0;
-}
-
-static int do_resume(struct control *c, const char *argument, struct text *out, struct error *err)
-{
-	if (c->vm->end.kind)
-		return error_set(err, "the machine has ended");
-	c->running = true;
-	vm_resume(c->vm);
-	return 0;
-}
-
-static int do_save(struct control *c, const char *argument, struct text *out, struct error *err)
-{
-	bool was_running = c->running;
-	int result;
-
-	if (!*argument)
-		return error_set(err, "save: a path is wanted");
-	if (do_pause(c, NULL, NULL, err))
-		return -1;
-	result = snapshot_save(c->vm, argument, err);
-	if (was_running)
-		do_resume(c, NULL, NULL, err);
-	return result;
-}
-
-static int do_reset(struct control *c, const char *argument, struct text *out, struct error *err)
-{
-	bool was_running = c->running;
-
-	if (do_pause(c, NULL, NULL, err) || vm_reset(c->vm, err))
-		return -1;
-	return was_running ? do_resume(c, NULL, NULL, err) : 0;
-}
-
-/* The counters are the vCPUs' own, so they are read while those stand still. */
-static int do_stats(struct control *c, const char *argument, struct text *out, struct error *err)
-{
-	bool was_running = c->running;
-
-	if (vm_pause(c->vm, err))
-		return -1;
-	stats_print(c->vm, c->started_ns, out);
-	if (was_running)
-		vm_resume(c->vm);
-	return 0;
-}
-
-/* Where a guest hangs that does not say it. */
-static int do_registers(struct control *c, const char *argument, struct text *out,
-			struct error *err)
-{
-	bool was_running = c->running;
-
-	if (vm_pause(c->vm, err))
-		return -1;
-	for (unsigned int i = 0; i < c->vm->nr_vcpus; i++) {
-		text_printf(out, "vCPU %u\n", i);
-		arch_dump_registers(&c->vm->vcpus[i], out);
-	}
-	if (was_running)
-		vm_resume(c->vm);
-	return 0;
-}
-
-static int do_quit(struct control *c, const char *argument, struct text *out, struct error *err)
-{
-	c->quit(c->ctx);
-	return 0;
-}
-
-static const struct request {
-	const char *word;
-	int (*act)(struct control *c, const char *argument, struct text *out, struct error *err);
-} requests[] = {
-	{ "pause", do_pause }, { "resume", do_resume }, { "save", do_save },
-	{ "reset", do_reset }, { "stats", do_stats },	{ "registers", do_registers },
-	{ "quit", do_quit },
-};
-
 static void act_on(struct control *c, const char *id, const char *word, const char *argument)
 {
 	struct stamp before = stamp_now();
 	struct text out = { 0 };
 	struct error err;
 
-	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
-		if (strcmp(requests[i].word, word))
-			continue;
-		if (requests[i].act(c, argument, &out, &err))
-			reply_error(c, id, err.text);
-		else
-			reply_ok(c, id, &before, out.len ? text_string(&out) : NULL);
-		text_free(&out);
-		return;
+	if (!strcmp(word, CONTROL_QUIT)) {
+		c->quit(c->ctx);
+		reply_ok(c, id, &before, NULL);
+	} else if (request_act(&c->target, word, argument, &out, &err)) {
+		reply_error(c, id, err.text);
+	} else {
+		reply_ok(c, id, &before, out.len ? text_string(&out) : NULL);
 	}
-	reply_error(c, id, "there is no such request");
+	text_free(&out);
 }
 
 /* "ID WORD[ ARGUMENT]", cut in place. */
@@ -278,10 +168,10 @@ struct control *control_new(struct vm *vm, struct loop *loop, int fd, u64 starte
 {
 	struct control *c = memory_zalloc(sizeof(*c));
 
-	c->vm = vm;
+	c->target.vm = vm;
+	c->target.started_ns = started_ns;
 	c->loop = loop;
 	c->fd = fd;
-	c->started_ns = started_ns;
 	c->quit = quit;
 	c->ctx = ctx;
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -294,7 +184,7 @@ void control_started(struct control *c)
 {
 	struct text t = { 0 };
 
-	c->running = true;
+	c->target.running = true;
 	text_append(&t, CONTROL_STARTED "\n");
 	send_text(c, &t);
 	text_free(&t);
@@ -308,7 +198,7 @@ void control_ended(struct control *c)
 		[VM_PANICKED] = CONTROL_PANICKED,
 		[VM_ERROR] = CONTROL_ERROR,
 	};
-	const struct vm_end *end = &c->vm->end;
+	const struct vm_end *end = &c->target.vm->end;
 	struct text t = { 0 };
 
 	if (!end->kind)

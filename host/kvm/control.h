@@ -8,13 +8,17 @@
  *   resume
  *   save PATH      a snapshot; pauses for it, and resumes only where the machine was running
  *   reset          as by a power cycle; goes on running where the machine was running
+ *   plug           one vCPU more, of --maxcpus
+ *   affinity CPUS  the vCPUs' threads to these CPUs of the host: "0,2"
+ *   shift NS       counters and clocks of a paused machine move on, as if NS had passed
+ *   clocks         the guest's counters and clocks as KVM has them, for people
  *   stats          see stats.h
  *   registers      of every vCPU
  *   quit
  * Each is answered, in order, by "reply ID ok FIELDS\n" or "reply ID error TEXT\n". FIELDS give the
  * host's clocks in ns before the request was acted on and after: before-raw-ns= after-raw-ns= (of
- * CLOCK_MONOTONIC_RAW), before-realtime-ns= after-realtime-ns=, and text= for stats
- * and registers, running to the end of the line.
+ * CLOCK_MONOTONIC_RAW), before-realtime-ns= after-realtime-ns=, and text= for stats,
+ * clocks and registers, running to the end of the line.
  *
  * Unasked come "started\n" when the vCPUs are about to run, and "exited KIND STATUS TEXT\n" when the
  * machine ended by itself, KIND being poweroff, reset, panicked or error. The VMM ends after it, and

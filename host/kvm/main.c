@@ -92,7 +92,7 @@ static void on_save_due(void *ctx)
 	struct program *p = ctx;
 	struct error err;
 
-	if (vm_pause(&p->vm, &err) || snapshot_save(&p->vm, p->options.save_to, &err)) {
+	if (vm_stop(&p->vm, &err) || snapshot_save(&p->vm, p->options.save_to, &err)) {
 		fprintf(stderr, "vmm: %s\n", err.text);
 		p->status = STATUS_NOT_RUN;
 	}

@@ -28,12 +28,18 @@ static const char usage[] =
 	"Image\n"
 	"  --append TEXT     the image's command line\n"
 	"  --smp N           vCPUs (1)\n"
+	"  --maxcpus N       x86_64: vCPUs that there can be when others are plugged in (--smp)\n"
 	"  --memory MIB      MiB of memory (32)\n"
 	"  --el2             arm64: the guest starts at EL2 (needs nested virtualisation in KVM)\n"
 	"  --cpu LIST        x86_64: hv-time, hv-stimer: Hyper-V's clock and timers as well\n"
 	"  --no-bulk-console offer the UART alone\n"
 	"  --save-to FILE    write a snapshot after --save-after MS (1000) and end\n"
 	"  --restore FILE    go on from a snapshot\n"
+	"  --restore-method M  set its counters by value, offset (as saved) or sequence (computed\n"
+	"                    from clocks); arm64: at the start as well (offset, on arm64 value)\n"
+	"  --account RULE    what of the stop the guest sees: frozen, realtime, or limit=MS\n"
+	"                    (realtime, by value frozen)\n"
+	"  --preempt-us N    sleep before each setting of a counter or clock\n"
 	"  --control FD      obey, and report to, the program at the other end of this socket\n"
 	"  --stats           at the end, say on stderr how often the guest exited and why\n"
 	"  --probe           only say whether this VMM can run here\n"
@@ -45,6 +51,7 @@ enum {
 	OPT_IMAGE = 1,
 	OPT_APPEND,
 	OPT_SMP,
+	OPT_MAXCPUS,
 	OPT_MEMORY,
 	OPT_EL2,
 	OPT_CPU,
@@ -52,6 +59,9 @@ enum {
 	OPT_SAVE_TO,
 	OPT_SAVE_AFTER,
 	OPT_RESTORE,
+	OPT_RESTORE_METHOD,
+	OPT_ACCOUNT,
+	OPT_PREEMPT,
 	OPT_CONTROL,
 	OPT_STATS,
 	OPT_PROBE,
@@ -62,6 +72,7 @@ static const struct option long_options[] = {
 	{ "image", required_argument, NULL, OPT_IMAGE },
 	{ "append", required_argument, NULL, OPT_APPEND },
 	{ "smp", required_argument, NULL, OPT_SMP },
+	{ "maxcpus", required_argument, NULL, OPT_MAXCPUS },
 	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "el2", no_argument, NULL, OPT_EL2 },
 	{ "cpu", required_argument, NULL, OPT_CPU },
@@ -69,6 +80,9 @@ static const struct option long_options[] = {
 	{ "save-to", required_argument, NULL, OPT_SAVE_TO },
 	{ "save-after", required_argument, NULL, OPT_SAVE_AFTER },
 	{ "restore", required_argument, NULL, OPT_RESTORE },
+	{ "restore-method", required_argument, NULL, OPT_RESTORE_METHOD },
+	{ "account", required_argument, NULL, OPT_ACCOUNT },
+	{ "preempt-us", required_argument, NULL, OPT_PREEMPT },
 	{ "control", required_argument, NULL, OPT_CONTROL },
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "probe", no_argument, NULL, OPT_PROBE },
@@ -142,6 +156,22 @@ static int set_cpu(struct machine_options *o, const char *list)
 	return machine_options_set_cpu(o, list, &err) ? mistake("--cpu: %s", err.text) : -1;
 }
 
+/* -1: goes on, as in all of these. */
+static int set_restore_method(struct clock_rule *rule)
+{
+	struct error err;
+
+	return clock_rule_set_method(rule, optarg, &err) ? mistake("--restore-method: %s", err.text)
+							 : -1;
+}
+
+static int set_account(struct clock_rule *rule)
+{
+	struct error err;
+
+	return clock_rule_set_account(rule, optarg, &err) ? mistake("--account: %s", err.text) : -1;
+}
+
 static int set_number(struct vmm_options *o, int option)
 {
 	u64 value = 0;
@@ -152,10 +182,16 @@ static int set_number(struct vmm_options *o, int option)
 		status = parse_number("--smp", 1, VCPUS_MAX, &value);
 		o->machine.smp = value;
 		return status;
+	case OPT_MAXCPUS:
+		status = parse_number("--maxcpus", 1, VCPUS_MAX, &value);
+		o->machine.maxcpus = value;
+		return status;
 	case OPT_MEMORY:
 		status = parse_number("--memory", MEMORY_MIB_MIN, MEMORY_MIB_MAX, &value);
 		o->machine.memory_mib = value;
 		return status;
+	case OPT_PREEMPT:
+		return parse_number("--preempt-us", 0, 10000000, &o->machine.clock_rule.preempt_us);
 	case OPT_SAVE_AFTER:
 		return parse_number("--save-after", 0, 86400000, &o->save_after_ms);
 	default:
@@ -167,7 +203,6 @@ static int set_number(struct vmm_options *o, int option)
 	}
 }
 
-/* -1: goes on. */
 static int set_option(struct vmm_options *o, int option)
 {
 	switch (option) {
@@ -193,6 +228,10 @@ static int set_option(struct vmm_options *o, int option)
 	case OPT_RESTORE:
 		o->restore = optarg;
 		return -1;
+	case OPT_RESTORE_METHOD:
+		return set_restore_method(&o->machine.clock_rule);
+	case OPT_ACCOUNT:
+		return set_account(&o->machine.clock_rule);
 	case OPT_STATS:
 		o->stats = true;
 		return -1;

@@ -100,10 +100,16 @@ static void on_kick(int signo)
 {
 }
 
-static int start_thread(struct vcpu *vcpu, struct error *err)
+int vm_start_thread(struct vcpu *vcpu, struct error *err)
 {
-	int code = pthread_create(&vcpu->thread, NULL, vcpu_thread, vcpu);
+	sigset_t all_but_kick, old;
+	int code;
 
+	sigfillset(&all_but_kick);
+	sigdelset(&all_but_kick, KICK_SIGNAL);
+	pthread_sigmask(SIG_SETMASK, &all_but_kick, &old);
+	code = pthread_create(&vcpu->thread, NULL, vcpu_thread, vcpu);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (code)
 		return error_set(err, "no thread for vCPU %u: %s", vcpu->index, strerror(code));
 	vcpu->has_thread = true;
@@ -113,17 +119,25 @@ static int start_thread(struct vcpu *vcpu, struct error *err)
 int vm_start_threads(struct vm *vm, struct error *err)
 {
 	struct sigaction kick = { .sa_handler = on_kick };
-	sigset_t all_but_kick, old;
-	int result = 0;
 
 	sigaction(KICK_SIGNAL, &kick, NULL);
-	sigfillset(&all_but_kick);
-	sigdelset(&all_but_kick, KICK_SIGNAL);
-	pthread_sigmask(SIG_SETMASK, &all_but_kick, &old);
-	for (unsigned int i = 0; i < vm->nr_vcpus && !result; i++)
-		result = start_thread(&vm->vcpus[i], err);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return result;
+	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
+		if (vm_start_thread(&vm->vcpus[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+int vm_set_affinity(struct vm *vm, const cpu_set_t *cpus, struct error *err)
+{
+	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
+		int code = pthread_setaffinity_np(vm->vcpus[i].thread, sizeof(*cpus), cpus);
+
+		if (code)
+			return error_set(err, "vCPU %u's thread does not go to these CPUs: %s", i,
+					 strerror(code));
+	}
+	return 0;
 }
 
 void vm_resume(struct vm *vm)
@@ -178,6 +192,23 @@ int vm_pause(struct vm *vm, struct error *err)
 		return error_set(err, "%u of %u vCPUs did not stop within %llu s", running,
 				 vm->nr_vcpus, PARK_TIMEOUT_NS / 1000000000);
 	return 0;
+}
+
+int vm_stop(struct vm *vm, struct error *err)
+{
+	if (vm_pause(vm, err))
+		return -1;
+	state_free(&vm->at_pause);
+	if (state_save_clocks(vm, &vm->at_pause, err))
+		return -1;
+	arch_paused(vm);
+	return 0;
+}
+
+void vm_go_on(struct vm *vm)
+{
+	state_free(&vm->at_pause);
+	vm_resume(vm);
 }
 
 int vm_stop_threads(struct vm *vm, struct error *err)

@@ -10,7 +10,7 @@
 #include "types.h"
 
 #define SNAPSHOT_MAGIC	 "KTTSNAP"
-#define SNAPSHOT_VERSION 1
+#define SNAPSHOT_VERSION 2
 
 enum snapshot_arch {
 	SNAPSHOT_X86_64 = 1,
@@ -52,7 +52,7 @@ struct snapshot_machine {
 	u32 smp;
 	u32 memory_mib;
 	u32 flags;
-	u32 reserved;
+	u32 maxcpus;
 };
 
 #define MACHINE_EL2	    BIT(0)

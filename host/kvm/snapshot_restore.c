@@ -93,9 +93,11 @@ static int read_machine(struct snapshot *s, const struct snapshot_record *r, con
 		return error_set(err, "%s: malformed: it does not begin with a machine", s->name);
 	memcpy(&m, payload, sizeof(m));
 	if (!m.smp || m.smp > VCPUS_MAX || !m.memory_mib || m.memory_mib > 65536 ||
-	    m.flags & ~(u32)MACHINE_FLAGS_KNOWN)
-		return error_set(err, "%s: malformed: a machine with %u vCPUs, %u MiB, flags 0x%x",
-				 s->name, m.smp, m.memory_mib, m.flags);
+	    m.maxcpus < m.smp || m.maxcpus > VCPUS_MAX || m.flags & ~(u32)MACHINE_FLAGS_KNOWN)
+		return error_set(err,
+				 "%s: malformed: a machine with %u of %u vCPUs, %u MiB, flags 0x%x",
+				 s->name, m.smp, m.maxcpus, m.memory_mib, m.flags);
+	o->maxcpus = m.maxcpus;
 	o->smp = m.smp;
 	o->memory_mib = m.memory_mib;
 	o->el2 = m.flags & MACHINE_EL2;

@@ -91,10 +91,12 @@ static int put_record(struct writer *w, const struct snapshot_record *r, const v
 
 /* ---- records ------------------------------------------------------------------------------------ */
 
-static int put_machine(struct writer *w, const struct machine_options *o, struct error *err)
+static int put_machine(struct writer *w, const struct vm *vm, struct error *err)
 {
+	const struct machine_options *o = vm->options;
 	struct snapshot_machine m = {
-		.smp = o->smp,
+		.smp = vm->nr_vcpus,
+		.maxcpus = vm->max_vcpus,
 		.memory_mib = o->memory_mib,
 		.flags = (o->el2 ? MACHINE_EL2 : 0) | (o->hv_time ? MACHINE_HV_TIME : 0) |
 			 (o->hv_stimer ? MACHINE_HV_STIMER : 0) |
@@ -215,7 +217,7 @@ static int put_all(struct writer *w, struct vm *vm, struct error *err)
 		.arch = SNAPSHOT_ARCH,
 	};
 
-	if (put_machine(w, vm->options, err) || put_state(w, vm, err))
+	if (put_machine(w, vm, err) || put_state(w, vm, err))
 		return -1;
 	for (size_t i = 0; i < vm->nr_regions; i++) {
 		if (put_region(w, &vm->regions[i], err))

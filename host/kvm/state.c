@@ -70,6 +70,12 @@ static int save_structure(struct vm *vm, struct vcpu *vcpu, const struct state_s
 static int save_one(struct vm *vm, struct vcpu *vcpu, const struct state_step *step,
 		    struct state *out, struct error *err)
 {
+	const struct state_item *at_pause = state_find(&vm->at_pause, step->name, index_of(vcpu));
+
+	if (at_pause && out != &vm->at_pause) {
+		state_add(out, step->name, at_pause->vcpu, at_pause->data, at_pause->size);
+		return 0;
+	}
 	if (!step->save)
 		return save_structure(vm, vcpu, step, out, err);
 	return step->save(vm, vcpu, out, step->name, err);
@@ -90,13 +96,39 @@ static int save_step(struct vm *vm, const struct state_step *step, struct state 
 	return 0;
 }
 
-int state_save(struct vm *vm, struct state *out, struct error *err)
+static int save_steps(struct vm *vm, struct state *out, bool only_clocks, struct error *err)
 {
 	for (size_t i = 0; i < arch_nr_state_steps; i++) {
-		if (save_step(vm, &arch_state_steps[i], out, err)) {
+		const struct state_step *step = &arch_state_steps[i];
+
+		if (only_clocks && !step->at_pause)
+			continue;
+		if (save_step(vm, step, out, err)) {
 			state_free(out);
 			return -1;
 		}
+	}
+	return 0;
+}
+
+int state_save_clocks(struct vm *vm, struct state *out, struct error *err)
+{
+	return save_steps(vm, out, true, err);
+}
+
+int state_save(struct vm *vm, struct state *out, struct error *err)
+{
+	return save_steps(vm, out, false, err);
+}
+
+int state_save_vcpu(struct vm *vm, struct vcpu *vcpu, struct state *out, struct error *err)
+{
+	for (size_t i = 0; i < arch_nr_state_steps; i++) {
+		const struct state_step *step = &arch_state_steps[i];
+
+		if (!step->of_vm && save_one(vm, vcpu, step, out, err))
+			return error_prefix(err, "cannot get vCPU %u's %s", vcpu->index,
+					    step->name);
 	}
 	return 0;
 }

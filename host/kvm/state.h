@@ -47,6 +47,7 @@ struct state_step {
 	const char *name;
 	bool of_vm;
 	bool optional;
+	bool at_pause; /* a counter or clock: saved as it was when the vCPUs stopped */
 	unsigned long get, set;
 	size_t size;
 	int (*save)(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
@@ -58,6 +59,15 @@ struct state_step {
 /* The architecture's, in the order in which they are set; they are got in the same order. */
 extern const struct state_step arch_state_steps[];
 extern const size_t arch_nr_state_steps;
+
+/*
+ * The steps at_pause alone. What vm->at_pause has, state_save() takes from there, so that a guest that
+ * is saved long after it was paused does not see the time between.
+ */
+int state_save_clocks(struct vm *vm, struct state *out, struct error *err);
+
+/* One vCPU's steps: of one that was added later. */
+int state_save_vcpu(struct vm *vm, struct vcpu *vcpu, struct state *out, struct error *err);
 
 /* All vCPUs are parked, or have not run. */
 int state_save(struct vm *vm, struct state *out, struct error *err);

@@ -105,7 +105,7 @@ int vm_clear_memory(struct vm *vm, struct error *err)
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
-static int create_vcpu(struct vm *vm, unsigned int index, struct error *err)
+int vm_create_vcpu(struct vm *vm, unsigned int index, struct error *err)
 {
 	struct vcpu *vcpu = &vm->vcpus[index];
 
@@ -134,9 +134,9 @@ static int check_limits(struct vm *vm, struct error *err)
 		return error_set(err, "KVM_GET_VCPU_MMAP_SIZE: %s",
 				 size < 0 ? strerror(errno) : "smaller than struct kvm_run");
 	vm->run_size = size;
-	if (max && vm->nr_vcpus > (unsigned int)max)
+	if (max && vm->max_vcpus > (unsigned int)max)
 		return error_set(err, "this KVM has at most %d vCPUs, %u are wanted", max,
-				 vm->nr_vcpus);
+				 vm->max_vcpus);
 	if (!vm_capability(vm, KVM_CAP_IMMEDIATE_EXIT))
 		return error_set(err, "this KVM lacks KVM_CAP_IMMEDIATE_EXIT (Linux 4.13)");
 	return 0;
@@ -161,8 +161,9 @@ int vm_create(struct vm *vm, const struct machine_options *options, struct error
 	vm->fd = -1;
 	vm->stop = true;
 	vm->nr_vcpus = options->smp;
-	vm->vcpus = memory_zalloc(vm->nr_vcpus * sizeof(*vm->vcpus));
-	for (unsigned int i = 0; i < vm->nr_vcpus; i++)
+	vm->max_vcpus = MAX(options->smp, options->maxcpus);
+	vm->vcpus = memory_zalloc(vm->max_vcpus * sizeof(*vm->vcpus));
+	for (unsigned int i = 0; i < vm->max_vcpus; i++)
 		vm->vcpus[i].fd = -1;
 	init_locks(vm);
 	vm->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -177,7 +178,7 @@ int vm_create(struct vm *vm, const struct machine_options *options, struct error
 	if (check_limits(vm, err) || arch_create_vm(vm, err))
 		return -1;
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
-		if (create_vcpu(vm, i, err))
+		if (vm_create_vcpu(vm, i, err))
 			return -1;
 	}
 	if (arch_finish_vm(vm, err))
@@ -189,7 +190,8 @@ void vm_destroy(struct vm *vm)
 {
 	arch_destroy_vm(vm);
 	state_free(&vm->power_on);
-	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
+	state_free(&vm->at_pause);
+	for (unsigned int i = 0; i < vm->max_vcpus; i++) {
 		if (vm->vcpus[i].run)
 			munmap(vm->vcpus[i].run, vm->run_size);
 		if (vm->vcpus[i].fd >= 0)
@@ -208,6 +210,14 @@ void vm_destroy(struct vm *vm)
 	pthread_cond_destroy(&vm->changed);
 	pthread_mutex_destroy(&vm->device_lock);
 	pthread_mutex_destroy(&vm->lock);
+}
+
+struct clock_rule vm_clock_rule(const struct vm *vm)
+{
+	static const struct clock_rule of_reset = { .account = ACCOUNT_FROZEN };
+
+	return clock_rule_complete(vm->resetting ? &of_reset : &vm->options->clock_rule,
+				   RESTORE_METHOD);
 }
 
 int vm_reset(struct vm *vm, struct error *err)

@@ -11,9 +11,12 @@
 #define KVM_VM_H
 
 #include <pthread.h>
+#include <sched.h>
 #include "kvm/bulk_console.h"
 #include "kvm/bus.h"
+#include "kvm/clock_rule.h"
 #include "kvm/console.h"
+#include "kvm/host_clock.h"
 #include "kvm/kvm_compat.h"
 #include "kvm/state.h"
 #include "types.h"
@@ -37,10 +40,12 @@ struct machine_options {
 	const char *image;
 	const char *append; /* never NULL */
 	unsigned int smp;
+	unsigned int maxcpus; /* vCPUs there can be in the end; below smp: smp */
 	unsigned int memory_mib;
 	bool el2;
 	bool hv_time, hv_stimer;
 	bool no_bulk_console;
+	struct clock_rule clock_rule; /* not of the machine, but of how it is restored */
 };
 
 /* A piece of guest-physical memory, backed by host memory that is all ours. */
@@ -93,6 +98,7 @@ struct vm {
 	size_t nr_regions;
 	struct vcpu *vcpus;
 	unsigned int nr_vcpus;
+	unsigned int max_vcpus; /* what vcpus has room for */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* of what vm->lock covers; waits on CLOCK_MONOTONIC */
@@ -109,10 +115,17 @@ struct vm {
 	struct console console;
 	struct bulk_console bulk;
 	struct state power_on; /* of everything but memory, before the image was loaded */
+
+	struct state at_pause;	      /* counters and clocks as they were when the vCPUs stopped */
+	struct host_clock saved_host; /* the host's clocks when what is restored was saved */
+	struct stamp clocks_at;	      /* when the guest's clocks were last got or set */
 	struct vm_arch arch;
 };
 
 /* ---- vm.c: the machine as a thing --------------------------------------------------------------- */
+
+/* The rule for a restore that is under way: as told, and a reset begins all clocks anew. */
+struct clock_rule vm_clock_rule(const struct vm *vm);
 
 /* Opens /dev/kvm. -1 with err when there is none that this VMM can use. */
 int kvm_open(struct error *err);
@@ -123,6 +136,9 @@ int vm_capability(const struct vm *vm, int capability);
 /* Builds the machine with vCPUs and devices, without a guest in it. */
 int vm_create(struct vm *vm, const struct machine_options *options, struct error *err);
 void vm_destroy(struct vm *vm);
+
+/* KVM's vCPU of that index, behind the last one; counted only when all of it succeeded. */
+int vm_create_vcpu(struct vm *vm, unsigned int index, struct error *err);
 
 /* Adds memory to the machine; the host's side is zeroed memory. */
 int vm_add_memory(struct vm *vm, u64 base, u64 size, bool is_ram, struct error *err);
@@ -144,6 +160,10 @@ int vm_reset(struct vm *vm, struct error *err);
 
 /* Threads come up parked. */
 int vm_start_threads(struct vm *vm, struct error *err);
+/* One of a vCPU that was added while the others were parked. */
+int vm_start_thread(struct vcpu *vcpu, struct error *err);
+/* All vCPUs' threads to these CPUs of the host. */
+int vm_set_affinity(struct vm *vm, const cpu_set_t *cpus, struct error *err);
 void vm_resume(struct vm *vm);
 
 /*
@@ -151,6 +171,13 @@ void vm_resume(struct vm *vm);
  * in 10 s.
  */
 int vm_pause(struct vm *vm, struct error *err);
+
+/*
+ * The same for a stop that the guest is to know of: its clocks are noted for a snapshot, and it is
+ * told where there is a way. vm_go_on() ends it.
+ */
+int vm_stop(struct vm *vm, struct error *err);
+void vm_go_on(struct vm *vm);
 
 /* Ends the threads, bounded like vm_pause(). */
 int vm_stop_threads(struct vm *vm, struct error *err);
@@ -187,6 +214,15 @@ bool arch_handle_exit(struct vcpu *vcpu);
 
 /* All vCPUs have been parked: tell the guest that it was not its fault, where there is a way. */
 void arch_paused(struct vm *vm);
+
+/* Another vCPU, that was not there at the start. -1 with err: also where there is no such thing. */
+int arch_plug(struct vm *vm, struct error *err);
+
+/* All counters and clocks of the paused machine move on by ns; -1 with err where they cannot. */
+int arch_shift_clocks(struct vm *vm, u64 ns, struct error *err);
+
+/* What KVM says of counters and clocks and their offsets, one line each. */
+void arch_dump_clocks(struct vm *vm, struct text *out);
 
 /* Registers that tell where a guest is and why, one line each. */
 void arch_dump_registers(struct vcpu *vcpu, struct text *out);

@@ -97,7 +97,9 @@ static void seal(struct text *t)
 
 static struct text snapshot_without_end(void)
 {
-	struct snapshot_machine machine = { .smp = 2, .memory_mib = 64, .flags = MACHINE_NO_BULK };
+	struct snapshot_machine machine = {
+		.smp = 2, .maxcpus = 3, .memory_mib = 64, .flags = MACHINE_NO_BULK
+	};
 	struct snapshot_header h = { .version = 0 };
 	struct text t = { 0 };
 
@@ -138,6 +140,7 @@ static void test_snapshot_good(void **state)
 
 	assert_non_null(s);
 	assert_int_equal(options.smp, 2);
+	assert_int_equal(options.maxcpus, 3);
 	assert_int_equal(options.memory_mib, 64);
 	assert_true(options.no_bulk_console);
 	assert_string_equal(options.image, "an image");
@@ -183,7 +186,7 @@ static void test_snapshot_foreign(void **state)
 	expect_no_snapshot(&t, "does not know");
 	h->arch = SNAPSHOT_ARCH;
 	h->version++;
-	expect_no_snapshot(&t, "of version 2");
+	expect_no_snapshot(&t, "of version 3");
 	h->version--;
 	h->magic[0] = 'k';
 	expect_no_snapshot(&t, "no snapshot of this VMM");
@@ -203,7 +206,9 @@ static void expect_malformed(struct text *t, bool with_end, const char *why)
 
 static struct text snapshot_of_machine(u32 smp, u32 memory_mib, u32 flags)
 {
-	struct snapshot_machine machine = { .smp = smp, .memory_mib = memory_mib, .flags = flags };
+	struct snapshot_machine machine = {
+		.smp = smp, .maxcpus = smp, .memory_mib = memory_mib, .flags = flags
+	};
 	struct text t = snapshot_without_end();
 
 	memcpy(t.data + sizeof(struct snapshot_header) + sizeof(struct snapshot_record), &machine,
@@ -230,9 +235,9 @@ static void test_snapshot_malformed(void **state)
 	put_record(&t, RECORD_END, "", NULL, 0);
 	expect_malformed(&t, false, "after its end");
 	t = snapshot_of_machine(0, 64, 0);
-	expect_malformed(&t, true, "0 vCPUs");
+	expect_malformed(&t, true, "0 of 0 vCPUs");
 	t = snapshot_of_machine(VCPUS_MAX + 1, 64, 0);
-	expect_malformed(&t, true, "65 vCPUs");
+	expect_malformed(&t, true, "65 of 65 vCPUs");
 	t = snapshot_of_machine(1, 1u << 30, 0);
 	expect_malformed(&t, true, "MiB");
 	t = snapshot_of_machine(1, 64, 0x100);

@@ -74,7 +74,7 @@ int arch_create_vm(struct vm *vm, struct error *err)
 	    vm_add_memory(vm, STOLEN_TIME_ADDRESS, PAGE_MAX, false, err))
 		return -1;
 	devices_add(vm);
-	return gic_create(vm, err);
+	return counters_create(vm, err) || gic_create(vm, err) ? -1 : 0;
 }
 
 /* ---- vCPUs -------------------------------------------------------------------------------------- */

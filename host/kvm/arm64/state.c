@@ -112,52 +112,6 @@ static int restore_registers(struct vm *vm, struct vcpu *vcpu, const struct stat
 	return 0;
 }
 
-/* ---- counters ----------------------------------------------------------------------------------- */
-
-/*
- * They belong to the VM, not to a vCPU (since Linux 6.4 in name, before that by way of one write
- * reaching all vCPUs: arch/arm64/kvm/arch_timer.c), so they are written once, through vCPU 0.
- */
-struct saved_counters {
-	u64 virtual_ticks;
-	u64 physical_ticks; /* 0 where it cannot be set */
-};
-
-static int save_counters(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
-			 struct error *err)
-{
-	struct saved_counters saved = { 0 };
-
-	if (register_get(&vm->vcpus[0], KVM_REG_ARM_TIMER_CNT, &saved.virtual_ticks) < 0)
-		return error_set(err, "KVM_REG_ARM_TIMER_CNT: %s", strerror(errno));
-	if (vm->arch.has_counter_offset &&
-	    register_get(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
-		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
-	state_add(out, name, STATE_OF_VM, &saved, sizeof(saved));
-	return 0;
-}
-
-/*
- * The physical counter can be set since Linux 6.4; before, the guest goes on with the host's. A reset
- * leaves it alone: with an offset of 0 the guest reads the counter itself, with any other one KVM
- * has to trap it on CPUs without FEAT_ECV.
- */
-static int restore_counters(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
-			    struct error *err)
-{
-	struct saved_counters saved;
-
-	if (state_check_size(item, sizeof(saved), err))
-		return -1;
-	memcpy(&saved, item->data, sizeof(saved));
-	if (vm->arch.has_counter_offset && saved.physical_ticks && !vm->resetting &&
-	    register_set(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
-		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
-	if (register_set(&vm->vcpus[0], KVM_REG_ARM_TIMER_CNT, &saved.virtual_ticks) < 0)
-		return error_set(err, "KVM_REG_ARM_TIMER_CNT: %s", strerror(errno));
-	return 0;
-}
-
 /* ------------------------------------------------------------------------------------------------- */
 
 /* A pending SError; KVM has the ioctl where KVM_CAP_VCPU_EVENTS. */
@@ -186,13 +140,16 @@ static int restore_events(struct vm *vm, struct vcpu *vcpu, const struct state_i
 }
 
 const struct state_step arch_state_steps[] = {
+	{ "host", .of_vm = true, .at_pause = true, .save = host_clock_save,
+	  .restore = host_clock_restore },
 	{ "devices", .of_vm = true, .save = devices_save, .restore = devices_restore },
 	{ "registers", .save = save_registers, .restore = restore_registers },
 	{ "events", .optional = true, .save = save_events, .restore = restore_events },
 	{ "mp-state", .get = KVM_GET_MP_STATE, .set = KVM_SET_MP_STATE,
 	  .size = sizeof(struct kvm_mp_state) },
 	{ "gic", .of_vm = true, .save = gic_save, .restore = gic_restore },
-	{ "counters", .of_vm = true, .save = save_counters, .restore = restore_counters },
+	{ "counters", .of_vm = true, .at_pause = true, .save = counters_save,
+	  .restore = counters_restore },
 };
 
 const size_t arch_nr_state_steps = ARRAY_SIZE(arch_state_steps);

@@ -93,6 +93,10 @@ struct madt_local_apic {
 	u32 flags;
 } __attribute__((packed));
 
+/* ACPI 6.4, 5.2.12.2.1: there, or to come */
+#define MADT_ENABLED	    BIT(0)
+#define MADT_ONLINE_CAPABLE BIT(1)
+
 struct madt_io_apic {
 	u8 type, length;
 	u8 id, reserved;
@@ -153,23 +157,23 @@ static void finish(struct header *h, const char *signature, u8 revision, size_t 
 static u64 write_madt(struct writer *w)
 {
 	struct vm *vm = w->vm;
-	size_t length = sizeof(struct madt) + vm->nr_vcpus * sizeof(struct madt_local_apic) +
+	size_t length = sizeof(struct madt) + vm->max_vcpus * sizeof(struct madt_local_apic) +
 			sizeof(struct madt_io_apic) + sizeof(struct madt_source_override);
 	u64 address;
 	struct madt *madt = place(w, length, &address);
 	struct madt_local_apic *local = (void *)(madt + 1);
-	struct madt_io_apic *io = (void *)(local + vm->nr_vcpus);
+	struct madt_io_apic *io = (void *)(local + vm->max_vcpus);
 	struct madt_source_override *timer = (void *)(io + 1);
 
 	madt->local_apic = LOCAL_APIC_ADDRESS;
 	madt->flags = MADT_PCAT_COMPAT;
-	for (unsigned int i = 0; i < vm->nr_vcpus; i++)
+	for (unsigned int i = 0; i < vm->max_vcpus; i++)
 		local[i] = (struct madt_local_apic){
 			.type = 0,
 			.length = sizeof(*local),
 			.processor = i,
-			.apic_id = vm->vcpus[i].arch.apic_id,
-			.flags = 1,
+			.apic_id = i, /* cpuid.c says the same */
+			.flags = i < vm->nr_vcpus ? MADT_ENABLED : MADT_ONLINE_CAPABLE,
 		};
 	*io = (struct madt_io_apic){ .type = 1, .length = sizeof(*io), .address = IO_APIC_ADDRESS };
 	*timer = (struct madt_source_override){ .type = 2, .length = sizeof(*timer), .gsi = 2 };

@@ -40,8 +40,21 @@ enum {
 #define LOCAL_APIC_ADDRESS 0xfee00000
 #define IO_APIC_ADDRESS	   0xfec00000
 
+/* SDM vol. 4 */
+#define MSR_IA32_TSC	      0x10
+#define MSR_IA32_TSC_DEADLINE 0x6e0
+
 struct vcpu;
 struct vm;
+
+/* What restores go by that are told nothing else: see clock_rule.h. */
+#define RESTORE_METHOD RESTORE_OFFSET
+
+/* The host's counter that guests' are offsets from. */
+static inline u64 host_counter(void)
+{
+	return __builtin_ia32_rdtsc();
+}
 
 struct vm_arch {
 	struct uart16550 com1;
@@ -49,7 +62,8 @@ struct vm_arch {
 	u32 *msrs; /* numbers that state.c saves */
 	size_t nr_msrs;
 	bool has_tsc_offset;
-	u64 tsc_shift; /* state.c: what a restore adds to every TSC offset */
+	u64 tsc_khz;   /* of the guests' TSC; 0 where KVM does not tell */
+	s64 tsc_shift; /* clock_state.c: what this restore adds to every TSC, or to its offset */
 };
 
 struct vcpu_arch {
@@ -78,5 +92,25 @@ int devices_restore(struct vm *vm, struct vcpu *vcpu, const struct state_item *i
 
 /* state.c */
 int state_find_msrs(struct vm *vm, struct error *err);
+/* 0, or -1 where KVM has no such MSR or does not take the value. */
+int msr_get(struct vcpu *vcpu, u32 number, u64 *value);
+int msr_set(struct vcpu *vcpu, u32 number, u64 value);
+
+/* clock_state.c: steps of state.h. */
+int clock_save(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
+	       struct error *err);
+int clock_restore(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
+		  struct error *err);
+int tsc_save(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
+	     struct error *err);
+int tsc_restore(struct vm *vm, struct vcpu *vcpu, const struct state_item *item, struct error *err);
+int deadline_save(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
+		  struct error *err);
+int deadline_restore(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
+		     struct error *err);
+
+/* KVM_VCPU_TSC_OFFSET by KVM_GET_DEVICE_ATTR or KVM_SET_DEVICE_ATTR; -1 with errno. */
+int tsc_offset_get(struct vcpu *vcpu, u64 *offset);
+int tsc_offset_set(struct vcpu *vcpu, u64 offset);
 
 #endif

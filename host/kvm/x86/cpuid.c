@@ -119,7 +119,7 @@ static void set_extended_topology(struct kvm_cpuid2 *c, const struct vcpu *vcpu)
 
 static void set_topology(struct kvm_cpuid2 *c, const struct vcpu *vcpu)
 {
-	u32 n = vcpu->vm->nr_vcpus, id = vcpu->arch.apic_id;
+	u32 n = vcpu->vm->max_vcpus, id = vcpu->arch.apic_id;
 
 	for (u32 i = 0; i < c->nent; i++) {
 		struct kvm_cpuid_entry2 *e = &c->entries[i];

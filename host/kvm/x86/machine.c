@@ -74,6 +74,7 @@ int arch_create_vcpu(struct vcpu *vcpu, struct error *err)
 
 int arch_finish_vm(struct vm *vm, struct error *err)
 {
+	vm->arch.tsc_khz = MAX(ioctl(vm->vcpus[0].fd, KVM_GET_TSC_KHZ, 0), 0);
 	return state_find_msrs(vm, err);
 }
 

@@ -3,6 +3,8 @@
  * The state of the x86_64 machine, step by step. What the order is for:
  *
  * - sregs hold APIC_BASE, which says how KVM_SET_LAPIC's page is to be read (x2APIC or not).
+ * - kvmclock and the TSC (clock_state.c) come late, so that little time passes until the guest runs,
+ *   and in this order, since one method derives the second from the first.
  * - The TSC comes before the other MSRs and the deadline last: KVM turns a deadline into a host
  *   timer when it is written, by the TSC offset of that moment, and drops it where the LVT is not in
  *   deadline mode yet (arch/x86/kvm/lapic.c, kvm_set_lapic_tscdeadline_msr).
@@ -12,13 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <x86intrin.h>
 #include "kvm/vm.h"
 #include "util/memory.h"
-
-/* SDM vol. 4 */
-#define MSR_IA32_TSC	      0x10
-#define MSR_IA32_TSC_DEADLINE 0x6e0
 
 #define MSRS_MAX 1024
 
@@ -29,8 +26,7 @@ struct msr_list {
 	struct kvm_msr_entry entries[MSRS_MAX];
 };
 
-/* 0, or -1 where KVM has no such MSR or does not take the value. */
-static int get_msr(struct vcpu *vcpu, u32 number, u64 *value)
+int msr_get(struct vcpu *vcpu, u32 number, u64 *value)
 {
 	struct {
 		struct kvm_msrs header;
@@ -43,7 +39,7 @@ static int get_msr(struct vcpu *vcpu, u32 number, u64 *value)
 	return 0;
 }
 
-static int set_msr(struct vcpu *vcpu, u32 number, u64 value)
+int msr_set(struct vcpu *vcpu, u32 number, u64 value)
 {
 	struct {
 		struct kvm_msrs header;
@@ -76,8 +72,8 @@ int state_find_msrs(struct vm *vm, struct error *err)
 	for (u32 i = 0; i < list->nmsrs; i++) {
 		u32 number = list->indices[i];
 
-		if (!has_its_own_step(number) && !get_msr(&vm->vcpus[0], number, &value) &&
-		    !set_msr(&vm->vcpus[0], number, value))
+		if (!has_its_own_step(number) && !msr_get(&vm->vcpus[0], number, &value) &&
+		    !msr_set(&vm->vcpus[0], number, value))
 			vm->arch.msrs[vm->arch.nr_msrs++] = number;
 	}
 	free(list);
@@ -123,121 +119,6 @@ static int restore_msrs(struct vm *vm, struct vcpu *vcpu, const struct state_ite
 		error_set(err, "KVM_SET_MSRS: %s", strerror(errno));
 	free(list);
 	return set == (int)n ? 0 : -1;
-}
-
-static int save_deadline(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
-			 struct error *err)
-{
-	u64 value;
-
-	if (!get_msr(vcpu, MSR_IA32_TSC_DEADLINE, &value))
-		state_add(out, name, vcpu->index, &value, sizeof(value));
-	return 0;
-}
-
-static int restore_deadline(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
-			    struct error *err)
-{
-	u64 value;
-
-	if (state_check_size(item, sizeof(value), err))
-		return -1;
-	memcpy(&value, item->data, sizeof(value));
-	if (set_msr(vcpu, MSR_IA32_TSC_DEADLINE, value))
-		return error_set(err, "IA32_TSC_DEADLINE does not take 0x%llx",
-				 (unsigned long long)value);
-	return 0;
-}
-
-/* ---- the TSC and kvmclock ----------------------------------------------------------------------- */
-
-/*
- * Time stands still between save and restore. kvmclock goes on from its value. Each vCPU's TSC
- * offset is moved by what the host's TSC has gained since: by one number for all of them, so that
- * they stay as far apart as they were, and as a difference, so that it does not matter when each is
- * written. Where KVM cannot set offsets (before Linux 5.16), IA32_TSC is written.
- */
-struct saved_clock {
-	struct kvm_clock_data clock;
-	u64 host_tsc;
-};
-
-struct saved_tsc {
-	u64 value;
-	u64 offset;
-	u64 has_offset;
-};
-
-static int save_clock(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
-		      struct error *err)
-{
-	struct saved_clock saved;
-
-	memset(&saved, 0, sizeof(saved));
-	if (ioctl(vm->fd, KVM_GET_CLOCK, &saved.clock) < 0)
-		return error_set(err, "%s", strerror(errno));
-	saved.host_tsc = __rdtsc();
-	state_add(out, name, STATE_OF_VM, &saved, sizeof(saved));
-	return 0;
-}
-
-static int restore_clock(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
-			 struct error *err)
-{
-	struct saved_clock saved;
-	struct kvm_clock_data clock = { 0 };
-
-	if (state_check_size(item, sizeof(saved), err))
-		return -1;
-	memcpy(&saved, item->data, sizeof(saved));
-	clock.clock = saved.clock.clock; /* and no flags: KVM is to add no time of its own */
-	if (ioctl(vm->fd, KVM_SET_CLOCK, &clock) < 0)
-		return error_set(err, "%s", strerror(errno));
-	vm->arch.tsc_shift = saved.host_tsc - __rdtsc();
-	return 0;
-}
-
-static int tsc_offset_ioctl(struct vcpu *vcpu, unsigned long request, u64 *offset)
-{
-	struct kvm_device_attr attr = {
-		.group = KVM_VCPU_TSC_CTRL,
-		.attr = KVM_VCPU_TSC_OFFSET,
-		.addr = (uintptr_t)offset,
-	};
-
-	return ioctl(vcpu->fd, request, &attr);
-}
-
-static int save_tsc(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
-		    struct error *err)
-{
-	struct saved_tsc saved = { .has_offset = vm->arch.has_tsc_offset };
-
-	if (get_msr(vcpu, MSR_IA32_TSC, &saved.value))
-		return error_set(err, "IA32_TSC cannot be read");
-	if (saved.has_offset && tsc_offset_ioctl(vcpu, KVM_GET_DEVICE_ATTR, &saved.offset) < 0)
-		return error_set(err, "its offset: %s", strerror(errno));
-	state_add(out, name, vcpu->index, &saved, sizeof(saved));
-	return 0;
-}
-
-static int restore_tsc(struct vm *vm, struct vcpu *vcpu, const struct state_item *item,
-		       struct error *err)
-{
-	struct saved_tsc saved;
-
-	if (state_check_size(item, sizeof(saved), err))
-		return -1;
-	memcpy(&saved, item->data, sizeof(saved));
-	if (!vm->arch.has_tsc_offset || !saved.has_offset) {
-		if (set_msr(vcpu, MSR_IA32_TSC, saved.value))
-			return error_set(err, "IA32_TSC cannot be written");
-		return 0;
-	}
-	saved.offset += vm->arch.tsc_shift;
-	if (tsc_offset_ioctl(vcpu, KVM_SET_DEVICE_ATTR, &saved.offset) < 0)
-		return error_set(err, "its offset: %s", strerror(errno));
-	return 0;
 }
 
 /* ---- interrupt controllers ---------------------------------------------------------------------- */
@@ -347,20 +228,22 @@ static int restore_nested(struct vm *vm, struct vcpu *vcpu, const struct state_i
 	}
 
 const struct state_step arch_state_steps[] = {
+	{ "host", .of_vm = true, .at_pause = true, .save = host_clock_save,
+	  .restore = host_clock_restore },
 	{ "devices", .of_vm = true, .save = devices_save, .restore = devices_restore },
 	{ "irqchips", .of_vm = true, .save = save_irqchips, .restore = restore_irqchips },
 	{ "pit", .of_vm = true, .get = KVM_GET_PIT2, .set = KVM_SET_PIT2,
 	  .size = sizeof(struct kvm_pit_state2) },
-	{ "clock", .of_vm = true, .save = save_clock, .restore = restore_clock },
 	VCPU("sregs", SREGS, kvm_sregs),
 	VCPU("regs", REGS, kvm_regs),
 	VCPU("xcrs", XCRS, kvm_xcrs),
 	{ "xsave", .save = save_xsave, .restore = restore_xsave },
 	VCPU("debugregs", DEBUGREGS, kvm_debugregs),
 	VCPU("lapic", LAPIC, kvm_lapic_state),
-	{ "tsc", .save = save_tsc, .restore = restore_tsc },
+	{ "clock", .of_vm = true, .at_pause = true, .save = clock_save, .restore = clock_restore },
+	{ "tsc", .at_pause = true, .save = tsc_save, .restore = tsc_restore },
 	{ "msrs", .save = save_msrs, .restore = restore_msrs },
-	{ "tsc-deadline", .optional = true, .save = save_deadline, .restore = restore_deadline },
+	{ "tsc-deadline", .optional = true, .save = deadline_save, .restore = deadline_restore },
 	{ "nested", .optional = true, .save = save_nested, .restore = restore_nested },
 	VCPU("mp-state", MP_STATE, kvm_mp_state),
 	VCPU("events", VCPU_EVENTS, kvm_vcpu_events),

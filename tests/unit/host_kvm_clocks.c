@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How a restored machine gets its clocks: the rule's words and defaults, what of a stop a guest sees,
+ * and the arithmetic of ticks and nanoseconds at the ends of their range.
+ */
+#include "host_support.h"
+
+#include "kvm/clock_rule.h"
+#include "kvm/host_clock.h"
+
+static void test_methods(void **state)
+{
+	static const enum restore_method methods[] = { RESTORE_VALUE, RESTORE_OFFSET,
+						       RESTORE_SEQUENCE };
+	struct clock_rule rule = { 0 };
+	struct error err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
+		assert_int_equal(
+			clock_rule_set_method(&rule, restore_method_name(methods[i]), &err), 0);
+		assert_int_equal(rule.method, methods[i]);
+	}
+	assert_int_equal(clock_rule_set_method(&rule, "default", &err), -1);
+	assert_int_equal(clock_rule_set_method(&rule, "", &err), -1);
+	assert_int_equal(clock_rule_set_method(&rule, "offsets", &err), -1);
+	assert_non_null(strstr(err.text, "offsets"));
+	assert_int_equal(rule.method, RESTORE_SEQUENCE);
+}
+
+static void test_accounts(void **state)
+{
+	static const char *const wrong[] = { "", "limit", "limit=", "limit=-1", "limit=1s", "all" };
+	struct clock_rule rule = { 0 };
+	struct error err;
+
+	assert_int_equal(clock_rule_set_account(&rule, "frozen", &err), 0);
+	assert_int_equal(rule.account, ACCOUNT_FROZEN);
+	assert_int_equal(clock_rule_set_account(&rule, "realtime", &err), 0);
+	assert_int_equal(rule.account, ACCOUNT_REALTIME);
+	assert_int_equal(clock_rule_set_account(&rule, "limit=250", &err), 0);
+	assert_int_equal(rule.account, ACCOUNT_LIMIT);
+	assert_int_equal(rule.limit_ns, 250000000);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_int_equal(clock_rule_set_account(&rule, wrong[i], &err), -1);
+}
+
+static void test_defaults(void **state)
+{
+	struct clock_rule given = { .preempt_us = 7 }, rule;
+
+	rule = clock_rule_complete(&given, RESTORE_VALUE);
+	assert_int_equal(rule.method, RESTORE_VALUE);
+	assert_int_equal(rule.account, ACCOUNT_FROZEN);
+	assert_int_equal(rule.preempt_us, 7);
+	rule = clock_rule_complete(&given, RESTORE_OFFSET);
+	assert_int_equal(rule.account, ACCOUNT_REALTIME);
+	given.method = RESTORE_SEQUENCE;
+	given.account = ACCOUNT_FROZEN;
+	rule = clock_rule_complete(&given, RESTORE_VALUE);
+	assert_int_equal(rule.method, RESTORE_SEQUENCE);
+	assert_int_equal(rule.account, ACCOUNT_FROZEN);
+}
+
+static void test_visible(void **state)
+{
+	struct clock_rule rule = { .account = ACCOUNT_FROZEN };
+
+	assert_int_equal(clock_rule_visible(&rule, 1000, 10), 0);
+	rule.account = ACCOUNT_REALTIME;
+	assert_int_equal(clock_rule_visible(&rule, 1000, 10), 1000);
+	rule.account = ACCOUNT_LIMIT;
+	assert_int_equal(clock_rule_visible(&rule, 1000, 10), 10);
+	assert_int_equal(clock_rule_visible(&rule, 9, 10), 9);
+	assert_int_equal(clock_rule_visible(&rule, 9, 0), 0);
+}
+
+/* A year in ns by 5 GHz in kHz is more than 64 bits have. */
+static void test_scale(void **state)
+{
+	const s64 year_ns = 365LL * 86400 * 1000000000;
+
+	assert_int_equal(scale(year_ns, 5000000, 1000000), year_ns * 5);
+	assert_int_equal(scale(-year_ns, 5000000, 1000000), -year_ns * 5);
+	assert_int_equal(scale(3, 1, 2), 1);
+	assert_int_equal(scale(-3, 1, 2), -1);
+	assert_int_equal(scale(0, 1, 1), 0);
+}
+
+static void test_elapsed(void **state)
+{
+	struct host_clock then = { .pair = { .realtime_ns = 1000 } };
+
+	assert_int_equal(host_clock_elapsed_ns(&then, 1500), 500);
+	assert_int_equal(host_clock_elapsed_ns(&then, 1000), 0);
+	assert_int_equal(host_clock_elapsed_ns(&then, 900), 0);
+}
+
+static void test_host_clock(void **state)
+{
+	struct host_clock first, second;
+
+	host_clock_read(&first);
+	host_clock_read(&second);
+	assert_true(host_clock_same_boot(&first));
+	assert_true(second.pair.counter >= first.pair.counter);
+	first.boot_id[0] ^= 1;
+	assert_false(host_clock_same_boot(&first));
+	first.boot_id[0] = '\0';
+	assert_false(host_clock_same_boot(&first));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_methods),	   cmocka_unit_test(test_accounts),
+		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_visible),
+		cmocka_unit_test(test_scale),	   cmocka_unit_test(test_elapsed),
+		cmocka_unit_test(test_host_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
