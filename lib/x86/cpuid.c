@@ -43,7 +43,7 @@ u32 cpuid_hypervisor_base(const char *signature)
 
 u32 cpuid_kvm_features(void)
 {
-	u32 base = cpuid_hypervisor_base("KVMKVMKVM\0\0");
+	u32 base = cpuid_hypervisor_base(CPUID_KVM_SIGNATURE);
 
 	return base ? cpuid(base + 1).eax : 0;
 }
