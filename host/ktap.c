@@ -7,23 +7,11 @@
 #include <string.h>
 
 #include "ktap.h"
+#include "record.h"
 #include "util/memory.h"
 #include "verdict.h"
 
 #define INDENT 4
-
-static const char *member(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
-static enum verdict verdict_of(const json_t *object)
-{
-	const char *name = member(object, "verdict");
-	int verdict = name ? verdict_from_name(name) : -1;
-
-	return verdict < 0 ? VERDICT_ERROR : (enum verdict)verdict;
-}
 
 /* One line's worth: no control characters, and in a name no '#', which would begin a directive. */
 static void append_clean(struct text *out, const char *s, bool is_name)
@@ -66,11 +54,11 @@ static void append_unexpected_pass(struct text *out, unsigned depth, const json_
 	const json_t *expected = json_object_get(object, "expected");
 	char *text;
 
-	if (!json_is_true(json_object_get(object, "unexpected_pass")) || !expected)
+	if (!record_flag(object, "unexpected_pass") || !expected)
 		return;
-	text = text_format("unexpected pass: %s:%lld says %s: %s", member(expected, "file"),
+	text = text_format("unexpected pass: %s:%lld says %s: %s", record_string(expected, "file"),
 			   (long long)json_integer_value(json_object_get(expected, "line")),
-			   member(expected, "verdict"), member(expected, "reason"));
+			   record_string(expected, "verdict"), record_string(expected, "reason"));
 	append_diagnostics(out, depth, "", text);
 	free(text);
 }
@@ -88,8 +76,8 @@ static void append_directive(struct text *out, const json_t *object)
 		[VERDICT_TIMEOUT] = "TIMEOUT",
 		[VERDICT_ERROR] = "ERROR",
 	};
-	const char *directive = directives[verdict_of(object)];
-	const char *reason = member(object, "reason");
+	const char *directive = directives[record_verdict(object)];
+	const char *reason = record_text(object, "reason");
 
 	if (!directive)
 		return;
@@ -104,7 +92,7 @@ static void append_directive(struct text *out, const json_t *object)
 static void append_check(struct text *out, unsigned depth, size_t number, const json_t *check,
 			 size_t skip)
 {
-	enum verdict verdict = verdict_of(check);
+	enum verdict verdict = record_verdict(check);
 	const json_t *lines = json_object_get(check, "diagnostics");
 
 	append_unexpected_pass(out, depth, check);
@@ -116,17 +104,18 @@ static void append_check(struct text *out, unsigned depth, size_t number, const 
 	}
 	append_indent(out, depth);
 	text_printf(out, "%s %zu ", result_word(verdict), number);
-	append_clean(out, member(check, "name") + skip, true);
+	append_clean(out, record_text(check, "name") + skip, true);
 	append_directive(out, check);
 	text_append_char(out, '\n');
 }
 
 static bool is_sub_check(const json_t *check, const json_t *parent)
 {
-	const char *name = member(parent, "name");
+	const char *name = record_text(parent, "name");
 	size_t len = strlen(name);
 
-	return !strncmp(member(check, "name"), name, len) && member(check, "name")[len] == '/';
+	return !strncmp(record_text(check, "name"), name, len) &&
+	       record_text(check, "name")[len] == '/';
 }
 
 /* Index of the first sub-check of the check at "at", itself when it has none; not below begin. */
@@ -135,7 +124,7 @@ static size_t first_sub_check(const json_t *checks, size_t begin, size_t at)
 	const json_t *parent = json_array_get(checks, at);
 	size_t first = at;
 
-	if (!json_is_true(json_object_get(parent, "has_sub_checks")))
+	if (!record_flag(parent, "has_sub_checks"))
 		return at;
 	while (first > begin && is_sub_check(json_array_get(checks, first - 1), parent))
 		first--;
@@ -167,7 +156,7 @@ static void append_block(struct text *out, unsigned depth, const json_t *checks,
 
 		if (starts[i] < own)
 			append_block(out, depth + 1, checks, starts[i], own,
-				     strlen(member(check, "name")) + 1);
+				     strlen(record_text(check, "name")) + 1);
 		append_check(out, depth, count - i, check, skip);
 	}
 	free(starts);
@@ -177,19 +166,20 @@ void ktap_test_make(struct ktap_test *t, const json_t *record)
 {
 	const json_t *checks = json_object_get(record, "checks");
 	long long repetition = json_integer_value(json_object_get(record, "repetition"));
-	enum verdict verdict = verdict_of(record);
+	enum verdict verdict = record_verdict(record);
 	struct text before = { 0 }, rest = { 0 };
 
 	if (json_array_size(checks))
 		append_block(&before, 1, checks, 0, json_array_size(checks), 0);
 	append_unexpected_pass(&before, 0, record);
 	if (verdict >= VERDICT_FAIL) {
-		if (member(record, "backtrace"))
-			append_diagnostics(&before, 0, "backtrace: ", member(record, "backtrace"));
-		if (member(record, "log"))
-			append_diagnostics(&before, 0, "log: ", member(record, "log"));
+		if (record_text(record, "backtrace"))
+			append_diagnostics(&before, 0,
+					   "backtrace: ", record_text(record, "backtrace"));
+		if (record_text(record, "log"))
+			append_diagnostics(&before, 0, "log: ", record_text(record, "log"));
 	}
-	append_clean(&rest, member(record, "key"), true);
+	append_clean(&rest, record_text(record, "key"), true);
 	if (repetition > 1)
 		text_printf(&rest, " repetition %lld", repetition);
 	append_directive(&rest, record);

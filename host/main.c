@@ -17,6 +17,7 @@
 #include "kernel_mode.h"
 #include "options.h"
 #include "progress.h"
+#include "report.h"
 #include "results.h"
 #include "schedule.h"
 #include "pid1.h"
@@ -186,10 +187,20 @@ static void begin_results(struct run *run, size_t planned)
 		stream_report_begin(environment_collect());
 }
 
+static int make_reports(const struct run *run, const char *dir)
+{
+	struct error err;
+
+	if (reports_make(&run->options.reports, dir, run->options.ktap, &err))
+		return complain("%s", err.text);
+	return EXIT_EXPECTED;
+}
+
 static int finish_results(struct run *run, int signo, bool failed)
 {
 	struct results_totals totals;
 	struct error err;
+	int reported;
 
 	if (results_finish(run->results, signo || failed, &totals, &err)) {
 		/* The first trouble has been told already. */
@@ -202,7 +213,11 @@ static int finish_results(struct run *run, int signo, bool failed)
 	if (signo)
 		complain("interrupted (%s): the tests that had ended are in %s", strsignal(signo),
 			 results_dir(run->results));
+	/* The totals are the last line. */
+	reported = make_reports(run, results_dir(run->results));
 	progress_totals(run->progress, &totals);
+	if (reported)
+		return reported;
 	if (signo || failed)
 		return EXIT_NO_RUN;
 	return totals.failed ? EXIT_UNEXPECTED : EXIT_EXPECTED;
@@ -280,6 +295,8 @@ static int main_run(struct run *run)
 	struct error err;
 	int status;
 
+	if (run->options.from)
+		return make_reports(run, run->options.from);
 	if (config_load(run->options.config, &run->config))
 		return EXIT_NO_RUN;
 	if (run->options.check_config)

@@ -54,6 +54,11 @@ void options_usage(FILE *out)
 	      "  --images DIR          images, in DIR/x86_64/x86 and DIR/arm64/arm (default: "
 	      "build/)\n"
 	      "\n"
+	      "Reports, see docs/reports.md:\n"
+	      "  --report FORMAT[=FILE] ktap, junit or markdown; again for more (default FILE: in\n"
+	      "                        the results' directory; - is stdout)\n"
+	      "  --from DIR            no run: the reports of the results in DIR\n"
+	      "\n"
 	      "Kernel mode: the tests run by our own VMM on a kernel that is booted for it.\n"
 	      "  --kernel WHAT         debian:VERSION (6.12) or debian:SUITE, which is fetched; a\n"
 	      "                        kernel build tree; a bzImage, vmlinuz or Image\n"
@@ -107,6 +112,8 @@ enum {
 	OPTION_KERNEL_TIMEOUT,
 	OPTION_STREAM,
 	OPTION_OUTER_QEMU,
+	OPTION_REPORT,
+	OPTION_FROM,
 };
 
 static const struct option long_options[] = {
@@ -135,6 +142,8 @@ static const struct option long_options[] = {
 	{ "kernel-timeout", required_argument, NULL, OPTION_KERNEL_TIMEOUT },
 	{ "stream", no_argument, NULL, OPTION_STREAM },
 	{ "outer-qemu", required_argument, NULL, OPTION_OUTER_QEMU },
+	{ "report", required_argument, NULL, OPTION_REPORT },
+	{ "from", required_argument, NULL, OPTION_FROM },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -203,6 +212,13 @@ static int take_accel(struct options *o, const char *value)
 		return mistake("--accel '%s': it is kvm, tcg or icount", value);
 	o->accel = accel;
 	return -1;
+}
+
+static int take_report(struct options *o, const char *value)
+{
+	struct error err;
+
+	return reports_add(&o->reports, value, &err) ? mistake("%s", err.text) : -1;
 }
 
 /* Given twice, the words add up. */
@@ -400,6 +416,10 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return -1;
 	case OPTION_OUTER_QEMU:
 		return take_path(&o->outer_qemu, optarg);
+	case OPTION_REPORT:
+		return take_report(o, optarg);
+	case OPTION_FROM:
+		return take_path(&o->from, optarg);
 	case 'h':
 		options_usage(stdout);
 		return 0;
@@ -420,6 +440,37 @@ static int refuse(int argc, char **argv, int option)
 	return mistake("unknown option '%s'; run_tests.sh --help lists them", word);
 }
 
+/* Options that say how a test is run, not which, how often, or what becomes of the results. */
+static void keep_for_rerun(struct options *o, int option)
+{
+	static const int kept[] = {
+		OPTION_VMM,	      OPTION_ACCEL,	     OPTION_TIMEOUT,	OPTION_APPEND,
+		OPTION_QEMU,	      OPTION_CONFIG,	     OPTION_EXPECTED,	OPTION_IMAGES,
+		OPTION_KERNEL,	      OPTION_MODULES,	     OPTION_KERNEL_CPU, OPTION_KERNEL_SMP,
+		OPTION_KERNEL_APPEND, OPTION_KERNEL_TIMEOUT,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		if (kept[i] != option)
+			continue;
+		for (const struct option *known = long_options; known->name; known++) {
+			if (known->val == option)
+				text_printf(&o->rerun, " --%s ", known->name);
+		}
+		text_append_quoted(&o->rerun, optarg);
+	}
+}
+
+/* What goes with what. */
+static int check_views(const struct options *o)
+{
+	if (o->from && !o->reports.count)
+		return mistake("--from %s: say with --report what to make of it", o->from);
+	if (o->from && o->tests[0])
+		return mistake("--from %s takes no test: '%s'", o->from, o->tests[0]);
+	return -1;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	struct text qemu = { 0 };
@@ -434,6 +485,8 @@ int options_parse(struct options *o, int argc, char **argv)
 			status = refuse(argc, argv, option);
 		else
 			status = take_option(o, option, &qemu);
+		if (status < 0)
+			keep_for_rerun(o, option);
 	}
 	if (status < 0)
 		status = take_qemus(o, text_string(&qemu));
@@ -443,7 +496,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	o->tests = words_copy(argv + optind);
 	o->root = find_root();
 	set_defaults(o);
-	return -1;
+	return check_views(o);
 }
 
 void options_free(struct options *o)
@@ -456,6 +509,9 @@ void options_free(struct options *o)
 	free(o->kernel_append);
 	free(o->kernel_cpu);
 	free(o->outer_qemu);
+	free(o->from);
+	reports_free(&o->reports);
+	text_free(&o->rerun);
 	free(o->config);
 	free(o->expected);
 	free(o->images);

@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 #include "arch.h"
+#include "report.h"
 #include "types.h"
+#include "util/text.h"
 
 struct options {
 	bool list;		/* -l, --list */
@@ -35,6 +37,9 @@ struct options {
 	unsigned kernel_smp; /* --kernel-smp N; 0: as many as the widest guest */
 	unsigned kernel_timeout_s; /* --kernel-timeout S; 0: none given */
 	bool stream;		   /* --stream: records for an outer runner, see stream.h */
+	struct reports reports;	   /* --report FORMAT[=FILE], each of them */
+	char *from;		   /* --from DIR: views of that run instead of a run; or NULL */
+	struct text rerun;	   /* of the options those that matter to run a test again */
 	char *outer_qemu; /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
 	char *root;	  /* the suite's directory, which the defaults lie in */
 };

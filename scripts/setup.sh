@@ -89,6 +89,7 @@ if [ $checks = yes ]; then
 	need_command clang-format clang-format
 	need_command cppcheck cppcheck
 	need_command jq jq
+	need_command libxml2-utils xmllint
 fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0
@@ -105,10 +106,10 @@ setup.sh: missing here (by their Debian names): ${missing[*]}
 setup.sh: this is no Debian or Ubuntu, so nothing was installed. Install:
   Fedora:  gcc make binutils gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu qemu-system-x86
            qemu-system-aarch64 jansson-devel xz-devel xz-static libzstd-static glibc-static
-           libfdt-devel libcmocka-devel ShellCheck clang-tools-extra cppcheck jq
+           libfdt-devel libcmocka-devel ShellCheck clang-tools-extra cppcheck jq libxml2
            (arm64's libfdt.a has no package for other hosts: without it, x86_64 alone is built)
   Arch:    base-devel aarch64-linux-gnu-gcc qemu-system-x86 qemu-system-aarch64 jansson xz zstd
-           dtc cmocka shellcheck clang cppcheck jq
+           dtc cmocka shellcheck clang cppcheck jq libxml2
 EOF
 	exit 3
 fi

@@ -117,6 +117,24 @@ static void test_every_option(void **state)
 	options_free(&o);
 }
 
+static void test_reports(void **state)
+{
+	struct options o;
+
+	parse_good(&o, "--report junit --report markdown=m.md selftest");
+	assert_int_equal(o.reports.count, 2);
+	assert_string_equal(o.reports.list[0].format->name, "junit");
+	assert_string_equal(o.reports.list[1].path, "m.md");
+	assert_null(o.from);
+	options_free(&o);
+	parse_good(&o, "--from results/latest --report ktap=-");
+	assert_string_equal(o.from, "results/latest");
+	options_free(&o);
+	expect_mistake("--report pdf", "--report 'pdf': it is FORMAT or FORMAT=FILE");
+	expect_mistake("--from x", "--from x: say with --report what to make of it");
+	expect_mistake("--from x --report junit counter", "--from x takes no test: 'counter'");
+}
+
 static void test_options_after_tests(void **state)
 {
 	struct options o;
@@ -195,9 +213,13 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_root_is_here),
-		cmocka_unit_test(test_every_option), cmocka_unit_test(test_options_after_tests),
-		cmocka_unit_test(test_qemu),	     cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_root_is_here),
+		cmocka_unit_test(test_every_option),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_options_after_tests),
+		cmocka_unit_test(test_qemu),
+		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_usage),
 	};
 
