@@ -148,7 +148,7 @@ build/$(1)/%.o: tests/unit/%.c build/config.mk Makefile
 	$$(call say,CC,$$@) $(native_cc) $$(unit_flags_$(1)) -Itests/unit -iquote host -iquote lib -iquote build \
 		$$(deps) -c $$< -o $$@
 build/$(1)/lib_%: build/$(1)/lib_%.o $$(support_obj_$(1)) $$(portable_obj_$(1))
-	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -pthread
+	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -pthread -lm
 build/$(1)/host_%: build/$(1)/host_%.o $$(unit_host_obj_$(1))
 	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -pthread -lcmocka -ljansson -llzma -lzstd \
 		$(if $(filter arm64,$(NATIVE)),$(FDT_LIB))

@@ -29,6 +29,7 @@ struct machine_spec {
 	unsigned smp;
 	unsigned memory_mib;
 	bool el2;
+	u64 counter_offset;   /* arm64: ticks by which the guest's counters lag; 0: none */
 	const char *cpu;      /* or NULL: the back end's choice */
 	const char *machine;  /* or NULL */
 	const char *firmware; /* as found by probe(), or NULL */
@@ -93,7 +94,8 @@ struct vmm_probe {
 	char detail[256];  /* why it is not usable, or how (e.g. "-cpu max,-arch-capabilities") */
 	char cpu[128];	   /* the CPU model that works under this accelerator */
 	char firmware[64]; /* for machine_spec; empty: none */
-	char no_el2[128];  /* why no guest can have EL2; empty: nothing is known against it */
+	char no_counter_offset[128]; /* likewise an offset; empty: nothing is known against it */
+	char no_el2[128]; /* why no guest can have EL2; empty: nothing is known against it */
 };
 
 struct backend {

@@ -181,6 +181,13 @@ static void set_el2(struct section *s, const struct ini_key *key)
 	set_bool(s, key, &s->test.el2);
 }
 
+static void set_counter_offset(struct section *s, const struct ini_key *key)
+{
+	if (text_to_u64(key->value, 1, UINT64_MAX, &s->test.counter_offset))
+		mistake(s, key, "counter-offset = %s: must be a whole number of ticks, above 0",
+			key->value);
+}
+
 static void set_cpu(struct section *s, const struct ini_key *key)
 {
 	set_string(&s->test.cpu, key->value);
@@ -206,11 +213,21 @@ static const struct {
 	const char *name;
 	void (*set)(struct section *s, const struct ini_key *key);
 } config_keys[] = {
-	{ "arch", set_arch },	    { "image", set_image },   { "args", set_args },
-	{ "smp", set_smp },	    { "memory", set_memory }, { "groups", set_groups },
-	{ "timeout", set_timeout }, { "timing", set_timing }, { "default", set_default },
-	{ "el2", set_el2 },	    { "cpu", set_cpu },	      { "machine", set_machine },
-	{ "vmm", set_vmm },	    { "accel", set_accel },
+	{ "arch", set_arch },
+	{ "image", set_image },
+	{ "args", set_args },
+	{ "smp", set_smp },
+	{ "memory", set_memory },
+	{ "groups", set_groups },
+	{ "timeout", set_timeout },
+	{ "timing", set_timing },
+	{ "default", set_default },
+	{ "el2", set_el2 },
+	{ "cpu", set_cpu },
+	{ "machine", set_machine },
+	{ "vmm", set_vmm },
+	{ "accel", set_accel },
+	{ "counter-offset", set_counter_offset },
 };
 
 static void unknown_key(struct section *s, const struct ini_key *key)
@@ -315,6 +332,10 @@ static void read_section(struct config *config, const struct ini_section *sectio
 		read_key(&s, &section->keys[i]);
 	if (s.test.el2 && s.archs != BIT(ARCH_ARM64))
 		mistake(&s, section, "test '%s' has el2 = yes, which needs arch = arm64",
+			section->name);
+	if (s.test.counter_offset && (s.archs != BIT(ARCH_ARM64) || s.test.vmms != BIT(VMM_KVM)))
+		mistake(&s, section,
+			"test '%s' has a counter-offset, which needs arch = arm64 and vmm = kvm",
 			section->name);
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (s.archs & BIT(arch))

@@ -24,11 +24,12 @@ struct test {
 	unsigned timeout_s;  /* key "timeout", seconds without an end, default 30 */
 	bool timing;	     /* key "timing = yes": runs with no other test beside it */
 	bool is_default; /* key "default = no": runs only when named or its group is asked for */
-	bool el2;      /* key "el2 = yes", arm64: the machine has EL2 and enters the image there */
-	char *cpu;     /* key "cpu": CPU model and features for the VMM, or NULL */
-	char *machine; /* key "machine": further machine properties for QEMU, or NULL */
-	unsigned vmms; /* key "vmm": bit set of enum vmm_kind that may run it, default all */
-	unsigned accels; /* key "accel": bit set of enum accel, default all */
+	bool el2; /* key "el2 = yes", arm64: the machine has EL2 and enters the image there */
+	u64 counter_offset; /* key "counter-offset", arm64 and vmm kvm: ticks, default 0 */
+	char *cpu;	    /* key "cpu": CPU model and features for the VMM, or NULL */
+	char *machine;	    /* key "machine": further machine properties for QEMU, or NULL */
+	unsigned vmms;	    /* key "vmm": bit set of enum vmm_kind that may run it, default all */
+	unsigned accels;    /* key "accel": bit set of enum accel, default all */
 	unsigned line;
 };
 

@@ -158,6 +158,10 @@ static bool is_settled(struct job *job, const struct target *target)
 		set_result(job, VERDICT_SKIP, text_copy(target->probe.no_el2));
 		return true;
 	}
+	if (test->counter_offset && *target->probe.no_counter_offset) {
+		set_result(job, VERDICT_SKIP, text_copy(target->probe.no_counter_offset));
+		return true;
+	}
 	if (!(test->accels & BIT(target->accel))) {
 		set_result(job, VERDICT_SKIP,
 			   text_format("not under the accelerator %s (key accel in the config)",

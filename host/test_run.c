@@ -306,6 +306,7 @@ static void start_machine(struct test_run *r, const char *image, struct error *e
 		.smp = test->smp,
 		.memory_mib = test->memory_mib,
 		.el2 = test->el2,
+		.counter_offset = test->counter_offset,
 		.cpu = test->cpu ? test->cpu : target->probe.cpu,
 		.machine = test->machine,
 		.firmware = target->probe.firmware,

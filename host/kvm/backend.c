@@ -183,6 +183,11 @@ static void kvm_probe(enum arch arch, enum accel accel, const char *vmm_path,
 	if (arch == ARCH_ARM64 && ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_ARM_EL2) <= 0)
 		snprintf(probe->no_el2, sizeof(probe->no_el2),
 			 "KVM gives guests no EL2 here (no KVM_CAP_ARM_EL2)");
+	if (ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_COUNTER_OFFSET) <= 0)
+		snprintf(
+			probe->no_counter_offset, sizeof(probe->no_counter_offset),
+			"KVM sets no offset to the counters here (no KVM_CAP_COUNTER_OFFSET: Linux "
+			"6.4, arm64)");
 	close(fd);
 	probe->usable = true;
 }
@@ -199,6 +204,9 @@ static char **command_line(const struct machine_spec *spec, int control_fd)
 		text_format("--control=%d", control_fd),
 		text_copy(spec->el2 ? "--el2" : NULL),
 		spec->cpu ? text_format("--cpu=%s", spec->cpu) : NULL,
+		spec->counter_offset ? text_format("--counter-offset=%llu",
+						   (unsigned long long)spec->counter_offset)
+				     : NULL,
 	};
 	char **argv = memory_zalloc((ARRAY_SIZE(fixed) + 1) * sizeof(*argv));
 	size_t count = 0;

@@ -32,6 +32,8 @@ static const char usage[] =
 	"  --memory MIB      MiB of memory (32)\n"
 	"  --el2             arm64: the guest starts at EL2 (needs nested virtualisation in KVM)\n"
 	"  --cpu LIST        x86_64: hv-time, hv-stimer: Hyper-V's clock and timers as well\n"
+	"  --counter-offset N arm64: both counters lag behind the host's by N ticks; the guest's\n"
+	"                    command line gets counter-offset=N\n"
 	"  --no-bulk-console offer the UART alone\n"
 	"  --save-to FILE    write a snapshot after --save-after MS (1000) and end\n"
 	"  --restore FILE    go on from a snapshot\n"
@@ -55,6 +57,7 @@ enum {
 	OPT_MEMORY,
 	OPT_EL2,
 	OPT_CPU,
+	OPT_COUNTER_OFFSET,
 	OPT_NO_BULK_CONSOLE,
 	OPT_SAVE_TO,
 	OPT_SAVE_AFTER,
@@ -76,6 +79,7 @@ static const struct option long_options[] = {
 	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ "el2", no_argument, NULL, OPT_EL2 },
 	{ "cpu", required_argument, NULL, OPT_CPU },
+	{ "counter-offset", required_argument, NULL, OPT_COUNTER_OFFSET },
 	{ "no-bulk-console", no_argument, NULL, OPT_NO_BULK_CONSOLE },
 	{ "save-to", required_argument, NULL, OPT_SAVE_TO },
 	{ "save-after", required_argument, NULL, OPT_SAVE_AFTER },
@@ -192,6 +196,8 @@ static int set_number(struct vmm_options *o, int option)
 		return status;
 	case OPT_PREEMPT:
 		return parse_number("--preempt-us", 0, 10000000, &o->machine.clock_rule.preempt_us);
+	case OPT_COUNTER_OFFSET:
+		return parse_number("--counter-offset", 1, UINT64_MAX, &o->machine.counter_offset);
 	case OPT_SAVE_AFTER:
 		return parse_number("--save-after", 0, 86400000, &o->save_after_ms);
 	default:
@@ -269,5 +275,9 @@ int vmm_options_parse(struct vmm_options *o, int argc, char **argv)
 	if (o->machine.image && o->restore)
 		return mistake(
 			"--image and --restore exclude each other: a snapshot names its image");
+	if (o->machine.counter_offset && o->restore)
+		return mistake(
+			"--counter-offset and --restore exclude each other: a snapshot has its "
+			"counters");
 	return -1;
 }

@@ -46,6 +46,7 @@ struct machine_options {
 	bool hv_time, hv_stimer;
 	bool no_bulk_console;
 	struct clock_rule clock_rule; /* not of the machine, but of how it is restored */
+	u64 counter_offset; /* arm64: ticks that the counters lag behind the host's; 0: as KVM has it */
 };
 
 /* A piece of guest-physical memory, backed by host memory that is all ours. */

@@ -165,7 +165,8 @@ static void all_mistakes_are_told_in_order(void **state)
 		":1: key 'stray' stands before the first [section]\n" FILE_NAME
 		":4: smp = many: must be a whole number from 1 to 64\n" FILE_NAME
 		":5: unknown key 'nonsense'; the keys are: arch, image, args, smp, memory, "
-		"groups, timeout, timing, default, el2, cpu, machine, vmm, accel\n" FILE_NAME
+		"groups, timeout, timing, default, el2, cpu, machine, vmm, accel, "
+		"counter-offset\n" FILE_NAME
 		":6: 'just words' is neither [section] nor key = value\n" FILE_NAME
 		":8: test 'one' for arm64 is there already, in line 2; a name may stand "
 		"twice only for different architectures (arch = …)\n" FILE_NAME
@@ -217,6 +218,12 @@ static void names_of_tests_are_checked(void **state)
 				  "'-', at most 64)\n");
 	expect_mistakes("[a/b]\n", FILE_NAME
 			":1: 'a/b' is no name for a test (a-z, 0-9 and '-', at most 64)\n");
+	expect_mistakes("[a]\narch = arm64\ncounter-offset = 5\n",
+			FILE_NAME ":1: test 'a' has a counter-offset, which needs arch = arm64 and "
+				  "vmm = kvm\n");
+	expect_mistakes("[a]\narch = arm64\nvmm = kvm\ncounter-offset = 0\n",
+			FILE_NAME ":4: counter-offset = 0: must be a whole number of ticks, above "
+				  "0\n");
 	expect_mistakes("[a]\nel2 = yes\n",
 			FILE_NAME ":1: test 'a' has el2 = yes, which needs arch = arm64\n");
 }

@@ -87,12 +87,38 @@ static void begin_at(struct tree *t, const char *name, u64 address)
 
 /* ------------------------------------------------------------------------------------------------- */
 
+/*
+ * Whether the CPU can apply an offset to the physical counter by itself: ID_AA64MMFR0_EL1.ECV,
+ * which Linux lets programs read (Documentation/arch/arm64/cpu-feature-registers.rst), is 2. A
+ * kernel without VHE makes no use of it.
+ */
+static bool host_has_cntpoff(void)
+{
+	u64 features;
+
+	__asm__("mrs %0, id_aa64mmfr0_el1" : "=r"(features));
+	return features >> 60 >= 2;
+}
+
+/* The options' text, and what the machine has that an image cannot see. */
+static void put_bootargs(struct tree *t, const struct machine_options *o)
+{
+	struct text args = { 0 };
+
+	text_append(&args, o->append);
+	if (o->counter_offset)
+		text_printf(&args, " counter-offset=%llu%s", (unsigned long long)o->counter_offset,
+			    host_has_cntpoff() ? " host-cntpoff" : "");
+	put_string(t, "bootargs", text_string(&args));
+	text_free(&args);
+}
+
 static void write_chosen(struct tree *t, const struct vm *vm)
 {
 	char path[64];
 
 	begin(t, "chosen");
-	put_string(t, "bootargs", vm->options->append);
+	put_bootargs(t, vm->options);
 	snprintf(path, sizeof(path), "/pl011@%llx", (unsigned long long)PL011_ADDRESS);
 	put_string(t, "stdout-path", path);
 	end(t);

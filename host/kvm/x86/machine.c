@@ -35,6 +35,8 @@ int arch_create_vm(struct vm *vm, struct error *err)
 	struct kvm_pit_config pit = { .flags = KVM_PIT_SPEAKER_DUMMY };
 	u64 identity_map = IDENTITY_MAP_ADDRESS;
 
+	if (vm->options->counter_offset)
+		return error_set(err, "--counter-offset is arm64's");
 	if (vm->options->el2)
 		return error_set(err, "--el2 is arm64's");
 	if (must(vm, KVM_SET_IDENTITY_MAP_ADDR, &identity_map, "KVM_SET_IDENTITY_MAP_ADDR", err) ||
