@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 , := ,
 
 all:
-.PHONY: all images host units check clean distclean
+.PHONY: all images host units fuzz check clean distclean
 
 build/config.stamp: configure
 	@./configure $(CONFIGURE_ARGS)
@@ -161,6 +161,32 @@ ifeq ($(CMOCKA),yes)
 $(eval $(call unit_rules,unit,-O1))
 $(eval $(call unit_rules,unit-asan,-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover=all))
 endif
+
+# ---- fuzz targets -------------------------------------------------------------------------------
+#
+# tests/fuzz/NAME.c under libFuzzer (build/fuzz/NAME; needs clang, scripts/fuzz.sh runs them), and as
+# unit tests that replay tests/fuzz/seeds/NAME/ (build/unit-asan/fuzz_NAME).
+
+fuzz_src := $(filter-out tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
+FUZZ_CC ?= clang
+fuzz_flags := $(unit_flags_unit-asan) -Wno-unknown-warning-option -iquote host -iquote lib -iquote build
+fuzz_host_obj := $(patsubst host/%.c,build/fuzz/host/%.o,$(host_testable))
+fuzz_bin := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(fuzz_src))
+host_libs := -pthread -ljansson -llzma -lzstd $(if $(filter arm64,$(NATIVE)),$(FDT_LIB))
+build/fuzz/host/%.o: host/%.c build/config.mk build/build_config.h Makefile
+	@mkdir -p $(@D)
+	$(call say,FUZZ-CC,$@) $(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer-no-link $(deps) -c $< -o $@
+build/fuzz/%: tests/fuzz/%.c $(fuzz_host_obj)
+	$(call say,FUZZ-LD,$@) $(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer $(deps) -o $@ $< $(fuzz_host_obj) \
+		$(host_libs)
+build/unit-asan/fuzz_%: tests/fuzz/%.c tests/fuzz/replay.c $(unit_host_obj_unit-asan)
+	$(call say,LD,$@) $(native_cc) $(fuzz_flags) $(deps) -o $@ $^ $(host_libs)
+fuzz: $(fuzz_bin)
+ifeq ($(CMOCKA),yes)
+units: $(patsubst tests/fuzz/%.c,build/unit-asan/fuzz_%,$(fuzz_src))
+endif
+.SECONDARY: $(fuzz_host_obj)
+-include $(addsuffix .d,$(fuzz_host_obj) $(fuzz_bin))
 
 # Every image has a test and every test an image, or the build fails.
 build/config-checked: build/$(NATIVE)/host/runner unittests.cfg $(wildcard expected/*.cfg x86/*.c arm/*.c)

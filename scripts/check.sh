@@ -117,6 +117,10 @@ stage_unit() {
 		failed=$((failed + 1))
 		echo "FAILED  unit: there is no unit test (is cmocka installed?)"
 	}
+	for program in build/unit-asan/fuzz_*; do
+		case $program in *.d | *\*) continue ;; esac
+		step "unit: seeds of ${program##*/}" timeout 120 "$program" "tests/fuzz/seeds/${program##*/fuzz_}"
+	done
 }
 
 # tests/suite/*.sh print "ok NAME", "not ok NAME" and "skip NAME: reason" lines.
