@@ -125,7 +125,10 @@ struct backend {
 	 * it was, unless it ends it: then exited() comes as well.
 	 */
 
-	/* All vCPUs stop: times has stop_*. */
+	/*
+	 * All vCPUs stop: times has stop_*. What the guest printed before was told by console()
+	 * when it is done. The same holds for migrate().
+	 */
 	void (*pause)(struct machine *m, action_done done, void *ctx);
 	/* They go on: times has run_*. */
 	void (*resume)(struct machine *m, action_done done, void *ctx);

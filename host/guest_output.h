@@ -32,6 +32,12 @@ struct guest_output *guest_output_new(struct test_result *result,
 void guest_output_feed(struct guest_output *g, const char *data, size_t len);
 
 /*
+ * The runner resets the guest, so that a second hello is as it should be, unless a plan came before
+ * it; or (false) it did not after all. What is left of a line from before is dropped with it.
+ */
+void guest_output_expect_reset(struct guest_output *g, bool expected);
+
+/*
  * The guest is gone or was stopped: settles what the test itself suffered. A plan that was not
  * fulfilled, a forged or repeated verdict, a panic, a missing hello or end line become ERROR with
  * the reason; so does "why", where the caller knows why the guest is gone (or NULL). A verdict that

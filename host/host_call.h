@@ -7,8 +7,9 @@
 #define HOST_HOST_CALL_H
 
 #include <jansson.h>
-#include "backend.h"
+#include "guest.h"
 #include "result.h"
+#include "target.h"
 #include "util/loop.h"
 #include "util/text.h"
 
@@ -18,16 +19,14 @@
 /* The side of one test run that serves its guest's calls. */
 struct host_calls;
 
+/* All that is passed has to hold as long as the calls. */
 struct host_calls *host_calls_new(struct test_result *result, struct loop *loop,
-				  const struct backend *backend);
-
-/* The machine that answers go to; set it when it has been started, NULL when it is gone. */
-void host_calls_set_machine(struct host_calls *h, struct machine *machine);
+				  const struct target *target, struct guest *guest);
 
 /* Takes the fields of a call line and sees that it is answered. */
 void host_calls_take(struct host_calls *h, const json_t *fields);
 
-/* Drops calls that wait for their time. NULL is allowed. */
+/* Drops calls that wait for their time; the guest has been killed. NULL is allowed. */
 void host_calls_free(struct host_calls *h);
 
 #endif

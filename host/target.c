@@ -88,6 +88,18 @@ void target_free(struct target *t)
 	memset(t, 0, sizeof(*t));
 }
 
+void target_policy(const struct target *t, const struct machine_spec *spec, struct policy *policy)
+{
+	struct error err;
+
+	memset(policy, 0, sizeof(*policy));
+	if (t->backend->policy)
+		t->backend->policy(spec, policy);
+	/* The command line has been checked. */
+	for (size_t i = 0; t->policies && t->policies[i]; i++)
+		policy_override(policy, t->policies[i], &err);
+}
+
 struct results_target target_for_results(const struct target *t)
 {
 	return (struct results_target){

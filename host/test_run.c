@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "guest.h"
 #include "guest_output.h"
 #include "host_call.h"
 #include "image.h"
@@ -25,7 +26,8 @@ struct test_run {
 	struct test_run_spec spec;
 	void (*done)(void *ctx);
 	void *ctx;
-	struct machine *machine;
+	struct guest *guest;
+	char *image, *args; /* the guest's */
 	struct guest_output *output;
 	struct host_calls *calls;
 	struct loop_source *limit; /* also the timer that reports a failed start */
@@ -71,7 +73,7 @@ static char *log_tail(const struct text *tail)
 
 static void take_stderr(struct test_run *r)
 {
-	const char *text = r->spec.target->backend->stderr_text(r->machine);
+	const char *text = guest_stderr_text(r->guest);
 	struct text safe = { 0 };
 
 	if (!*text)
@@ -95,14 +97,6 @@ static void name_backtrace(struct test_run *r)
 	free(elf);
 }
 
-static void kill_machine(struct test_run *r)
-{
-	host_calls_set_machine(r->calls, NULL);
-	if (r->machine)
-		r->spec.target->backend->kill(r->machine);
-	r->machine = NULL;
-}
-
 static void remove_limits(struct test_run *r)
 {
 	loop_remove(r->spec.loop, r->limit);
@@ -120,12 +114,11 @@ static void finish(struct test_run *r, const char *why)
 		return;
 	r->finished = true;
 	remove_limits(r);
-	if (r->machine)
-		take_stderr(r);
+	take_stderr(r);
 	result->duration_ns = (r->end_ns ? r->end_ns : now_ns()) - r->start_ns;
 	/* why may lie in the machine. */
 	guest_output_finish(r->output, why);
-	kill_machine(r);
+	guest_kill(r->guest);
 	name_backtrace(r);
 	if (result->verdict >= VERDICT_TIMEOUT)
 		result->log_tail = log_tail(&r->tail);
@@ -137,13 +130,18 @@ static void finish(struct test_run *r, const char *why)
 static void on_limit(void *ctx)
 {
 	struct test_run *r = ctx;
+	const char *action = guest_action_name(r->guest);
+	struct text reason = { 0 };
 
 	r->limit = NULL;
-	set_verdict(r, VERDICT_TIMEOUT,
-		    r->started ? text_format("no end after %u s; last seen %s", r->limit_s,
-					     guest_output_position(r->output))
-			       : text_format("the VMM did not start the guest within %u s",
-					     r->limit_s));
+	if (!r->started)
+		text_printf(&reason, "the VMM did not start the guest within %u s", r->limit_s);
+	else
+		text_printf(&reason, "no end after %u s; last seen %s", r->limit_s,
+			    guest_output_position(r->output));
+	if (action)
+		text_printf(&reason, "; the host action '%s' was under way", action);
+	set_verdict(r, VERDICT_TIMEOUT, text_take(&reason));
 	finish(r, NULL);
 }
 
@@ -208,9 +206,9 @@ static void keep_log(struct test_run *r, const char *data, size_t len)
 	}
 }
 
-/* ---- the machine ----------------------------------------------------------------------------- */
+/* ---- the guest ------------------------------------------------------------------------------- */
 
-static void on_started(void *ctx, const struct action_times *times)
+static void on_started(void *ctx)
 {
 	struct test_run *r = ctx;
 
@@ -237,31 +235,42 @@ static void on_console(void *ctx, const char *data, size_t len)
 		finish(r, NULL);
 }
 
+static const char *exit_reason(const struct test_run *r, const struct machine_exit *exit)
+{
+	if (exit->kind == MACHINE_POWEROFF)
+		return "the guest powered its machine off before its end line";
+	if (exit->kind != MACHINE_RESET)
+		return exit->text;
+	return r->spec.target->arch == ARCH_X86_64
+		       ? "the guest reset its machine (a triple fault does so)"
+		       : "the guest reset its machine";
+}
+
 static void on_exited(void *ctx, const struct machine_exit *exit)
 {
 	struct test_run *r = ctx;
-	const char *why = exit->text;
+	const char *action = guest_action_name(r->guest);
+	struct text why = { 0 };
 
-	switch (exit->kind) {
-	case MACHINE_POWEROFF:
-		why = "the guest powered its machine off before its end line";
-		break;
-	case MACHINE_RESET:
-		why = r->spec.target->arch == ARCH_X86_64
-			      ? "the guest reset its machine (a triple fault does so)"
-			      : "the guest reset its machine";
-		break;
-	case MACHINE_PANICKED:
-	case MACHINE_VMM_DIED:
-		break;
-	}
-	finish(r, why);
+	if (action)
+		text_printf(&why, "during the host action '%s': ", action);
+	text_append(&why, exit_reason(r, exit));
+	finish(r, why.data);
+	text_free(&why);
 }
 
-static const struct machine_events machine_events = {
+static void on_reset(void *ctx, bool begins)
+{
+	struct test_run *r = ctx;
+
+	guest_output_expect_reset(r->output, begins);
+}
+
+static const struct guest_events guest_events = {
 	.started = on_started,
 	.console = on_console,
 	.exited = on_exited,
+	.reset = on_reset,
 };
 
 /* ---- the start ------------------------------------------------------------------------------- */
@@ -293,16 +302,15 @@ static char *image_arguments(const struct test_run *r)
 	return text_take(&args);
 }
 
-static void start_machine(struct test_run *r, const char *image, struct error *err)
+static struct guest *new_guest(struct test_run *r)
 {
 	const struct target *target = r->spec.target;
 	const struct test *test = r->spec.result->test;
-	char *args = image_arguments(r);
 	struct machine_spec spec = {
 		.arch = target->arch,
 		.accel = target->accel,
-		.image = image,
-		.args = args,
+		.image = r->image,
+		.args = r->args,
 		.smp = test->smp,
 		.memory_mib = test->memory_mib,
 		.el2 = test->el2,
@@ -313,12 +321,7 @@ static void start_machine(struct test_run *r, const char *image, struct error *e
 		.vmm_path = target->vmm_path,
 	};
 
-	r->start_ns = now_ns();
-	r->machine = target->backend->start(&spec, r->spec.loop, &machine_events, r, err);
-	host_calls_set_machine(r->calls, r->machine);
-	if (r->machine)
-		r->spec.result->command = text_copy(target->backend->command(r->machine));
-	free(args);
+	return guest_new(target->backend, r->spec.loop, &spec, &guest_events, r);
 }
 
 struct test_run *test_run_start(const struct test_run_spec *spec, void (*done)(void *ctx),
@@ -326,20 +329,20 @@ struct test_run *test_run_start(const struct test_run_spec *spec, void (*done)(v
 {
 	const struct test *test = spec->result->test;
 	struct test_run *r = memory_zalloc(sizeof(*r));
-	char *image = image_path(spec->images, test->arch, test->image);
 	struct error err;
 
 	r->spec = *spec;
 	r->done = done;
 	r->ctx = ctx;
-	r->start_ns = now_ns();
+	r->image = image_path(spec->images, test->arch, test->image);
+	r->args = image_arguments(r);
+	r->guest = new_guest(r);
 	r->output = guest_output_new(spec->result, &output_events, r);
-	r->calls = host_calls_new(spec->result, spec->loop, spec->target->backend);
+	r->calls = host_calls_new(spec->result, spec->loop, spec->target, r->guest);
 	r->limit_s = spec->timeout_s ? spec->timeout_s : test->timeout_s;
-	if (!image_check(image, test->arch, &err))
-		start_machine(r, image, &err);
-	free(image);
-	if (r->machine) {
+	r->start_ns = now_ns();
+	if (!image_check(r->image, test->arch, &err) && !guest_start(r->guest, &err)) {
+		spec->result->command = text_copy(guest_command(r->guest));
 		r->limit = loop_add_timer(spec->loop, r->limit_s * 1000000000ULL, on_limit, r);
 	} else {
 		set_verdict(r, VERDICT_ERROR, text_copy(err.text));
@@ -353,9 +356,12 @@ void test_run_free(struct test_run *r)
 	if (!r)
 		return;
 	remove_limits(r);
-	kill_machine(r);
+	guest_kill(r->guest);
 	host_calls_free(r->calls);
+	guest_free(r->guest);
 	guest_output_free(r->output);
+	free(r->image);
+	free(r->args);
 	text_free(&r->tail);
 	free(r);
 }

@@ -121,6 +121,12 @@ static void on_console(void *ctx, unsigned int events)
 	vmm_process_leave(p);
 }
 
+void vmm_process_drain_console(struct vmm_process *p)
+{
+	while (read_console(p))
+		;
+}
+
 void vmm_process_console_send(struct vmm_process *p, const char *data, size_t len)
 {
 	/* A guest that asks and never reads the answers: what it does not take is lost. */

@@ -67,6 +67,9 @@ void vmm_process_set_exit(struct vmm_process *p, int kind, const char *text);
 /* Tells it now: the process is there but of no use. */
 void vmm_process_tell_exit(struct vmm_process *p);
 
+/* Tells the console's output that is already there: before a paused machine is done away with. */
+void vmm_process_drain_console(struct vmm_process *p);
+
 /* struct backend's: kill() and console_send(). */
 void vmm_process_kill(struct vmm_process *p);
 void vmm_process_console_send(struct vmm_process *p, const char *data, size_t len);

@@ -29,7 +29,19 @@
 #define PROTO_REPLY "reply" /* id= status=ok|unsupported|error … */
 
 /* Host calls' actions; when=now means that the guest waits for the reply. */
-#define PROTO_ACTION_STAMP "stamp" /* reply: raw-ns= realtime-ns= : the host's clocks, now */
-#define PROTO_ACTION_ECHO  "echo"  /* text=… ; reply: text=… : the console in both directions */
+#define PROTO_ACTION_STAMP	"stamp" /* reply: raw-ns= realtime-ns= : the host's clocks, now */
+#define PROTO_ACTION_ECHO	"echo" /* text=… ; reply: text=… : the console in both directions */
+#define PROTO_ACTION_GENERATION "generation" /* reply: generation= */
+#define PROTO_ACTION_POLICY	"policy" /* reply: counter-pause=… … : what the VMM promises */
+
+/* What the host does to the guest; reply: generation= stop-before-raw-ns= … */
+#define PROTO_ACTION_PAUSE    "pause"	 /* ms=N virtual=yes */
+#define PROTO_ACTION_SNAPSHOT "snapshot" /* its state to a file, and on */
+#define PROTO_ACTION_RESTORE  "restore"	 /* down-ms=N : on from a file, in a new machine */
+#define PROTO_ACTION_MIGRATE  "migrate"	 /* count=N */
+#define PROTO_ACTION_RESET    "reset"	 /* no reply: the image begins anew */
+#define PROTO_ACTION_PLUG     "plug"	 /* one vCPU more */
+#define PROTO_ACTION_MOVE     "move"	 /* ms=N for-ms=M */
+#define PROTO_ACTION_LOAD     "load"	 /* for-ms=M */
 
 #endif

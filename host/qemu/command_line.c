@@ -88,7 +88,10 @@ static void add_common(struct words *w, const struct machine_spec *spec)
 	add_accel(w, spec->accel);
 	add_cpu(w, spec);
 	add(w, "-smp");
-	add(w, "%u", spec->smp);
+	if (spec->maxcpus > spec->smp)
+		add(w, "%u,maxcpus=%u", spec->smp, spec->maxcpus);
+	else
+		add(w, "%u", spec->smp);
 	add(w, "-m");
 	add(w, "%u", spec->memory_mib);
 	add(w, "-nodefaults");
@@ -129,6 +132,10 @@ char **qemu_command_line(const struct machine_spec *spec, int console_fd, int qm
 	}
 	add(&w, "-append");
 	add(&w, "%s", spec->args);
+	if (spec->restore_path || spec->incoming_fd) {
+		add(&w, "-incoming");
+		add(&w, "defer");
+	}
 	return w.list;
 }
 

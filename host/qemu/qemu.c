@@ -5,30 +5,25 @@
  * sockets that it inherits, so no file is left behind; both are read to their ends before a death is
  * told.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "backend.h"
 #include "qemu/command_line.h"
+#include "qemu/machine.h"
 #include "qemu/probe.h"
-#include "qemu/qmp.h"
 #include "util/memory.h"
 #include "util/text.h"
-#include "vmm_process.h"
-
-struct machine {
-	struct vmm_process process;
-	enum accel accel;
-	struct qmp *qmp;
-	struct action_times times; /* of the action under way; the start is one */
-};
 
 static void destroy(struct vmm_process *p)
 {
 	struct machine *m = container_of(p, struct machine, process);
 
 	qmp_free(m->qmp);
+	if (m->incoming_fd >= 0)
+		close(m->incoming_fd);
+	free(m->restore_path);
 	vmm_process_free(p);
 	free(m);
 }
@@ -85,9 +80,11 @@ static void on_event(void *ctx, const char *name, const json_t *data)
 
 	if (!strcmp(name, "SHUTDOWN"))
 		on_shutdown(m, data);
-	else if (!strcmp(name, "STOP") && !m->process.exit_known)
+	else if (!strcmp(name, "STOP") && !m->stopped && !m->process.exit_known)
 		/* Nobody asked for it: a KVM internal error stops the guest like this. */
 		qmp_execute(m->qmp, "query-status", NULL, on_status, m);
+	else
+		qemu_action_event(m, name, data);
 }
 
 static void on_closed(void *ctx, const char *why)
@@ -101,20 +98,24 @@ static void on_closed(void *ctx, const char *why)
 		give_up(m, why);
 }
 
-static void on_cont(void *ctx, const json_t *value, const char *error)
+static void on_running(void *ctx, const struct error *err, const struct action_times *times)
 {
 	struct machine *m = ctx;
-	char text[256];
 
-	if (!error) {
-		m->times.run_after = host_time_now();
-		m->process.events->started(m->process.ctx, &m->times);
-		return;
-	}
-	if (!m->process.child || !strncmp(error, "QEMU closed", strlen("QEMU closed")))
-		return;
-	snprintf(text, sizeof(text), "QEMU did not start the guest: %.200s", error);
-	give_up(m, text);
+	if (err)
+		give_up(m, err->text);
+	else
+		m->process.events->started(m->process.ctx, times);
+}
+
+static void on_incoming(void *ctx, const struct error *err, const struct action_times *times)
+{
+	struct machine *m = ctx;
+
+	if (err)
+		give_up(m, err->text);
+	else
+		qemu_resume(m, on_running, m);
 }
 
 static void on_kvm(void *ctx, const json_t *value, const char *error)
@@ -123,16 +124,18 @@ static void on_kvm(void *ctx, const json_t *value, const char *error)
 	bool kvm = json_is_true(json_object_get(value, "enabled"));
 	char text[128];
 
-	if (!error && kvm == (m->accel == ACCEL_KVM)) {
-		m->times.run_before = host_time_now();
-		qmp_execute(m->qmp, "cont", NULL, on_cont, m);
-		return;
-	}
 	if (error)
 		return; /* QEMU is going away: its end says why */
-	snprintf(text, sizeof(text), "asked for %s, runs under %s", accel_to_name(m->accel),
-		 kvm ? "kvm" : "tcg");
-	give_up(m, text);
+	if (kvm != (m->accel == ACCEL_KVM)) {
+		snprintf(text, sizeof(text), "asked for %s, runs under %s", accel_to_name(m->accel),
+			 kvm ? "kvm" : "tcg");
+		give_up(m, text);
+		return;
+	}
+	if (m->restore_path || m->incoming_fd >= 0)
+		qemu_incoming(m, on_incoming, m);
+	else
+		qemu_resume(m, on_running, m);
 }
 
 static const struct qmp_events qmp_events = { .event = on_event, .closed = on_closed };
@@ -158,6 +161,8 @@ static struct machine *qemu_start(const struct machine_spec *spec, struct loop *
 					   .drain = drain,
 					   .destroy = destroy };
 	m->accel = spec->accel;
+	m->restore_path = text_copy(spec->restore_path);
+	m->incoming_fd = spec->incoming_fd ? fcntl(spec->incoming_fd, F_DUPFD_CLOEXEC, 3) : -1;
 	started = vmm_channels_open(&c, "QEMU", err);
 	if (started == 0) {
 		argv = qemu_command_line(spec, c.console[1], c.control[1]);
@@ -205,4 +210,12 @@ const struct backend qemu_backend = {
 	.kill = qemu_kill,
 	.command = qemu_command,
 	.stderr_text = qemu_stderr_text,
+	.pause = qemu_pause,
+	.resume = qemu_resume,
+	.save = qemu_save,
+	.migrate = qemu_migrate,
+	.reset = qemu_reset,
+	.plug = qemu_plug,
+	.set_affinity = qemu_set_affinity,
+	.policy = qemu_policy,
 };

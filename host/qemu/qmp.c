@@ -5,6 +5,7 @@
 #include "qemu/qmp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ struct command {
 
 struct qmp {
 	struct loop *loop;
-	int fd; /* -1 when closed */
+	int fd;	       /* -1 when closed */
+	int passed_fd; /* goes with the next bytes that are sent; or -1 */
 	struct loop_source *source;
 	const struct qmp_events *events;
 	void *ctx;
@@ -51,6 +53,13 @@ static void leave(struct qmp *q)
 	free(q);
 }
 
+static void drop_passed_fd(struct qmp *q)
+{
+	if (q->passed_fd >= 0)
+		close(q->passed_fd);
+	q->passed_fd = -1;
+}
+
 static void close_socket(struct qmp *q)
 {
 	if (q->fd < 0)
@@ -58,6 +67,7 @@ static void close_socket(struct qmp *q)
 	loop_remove(q->loop, q->source);
 	close(q->fd);
 	q->fd = -1;
+	drop_passed_fd(q);
 }
 
 /* Takes the oldest command out of the queue. */
@@ -90,17 +100,37 @@ static void shut(struct qmp *q, const char *why)
 	leave(q);
 }
 
+static ssize_t send_output(struct qmp *q)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { .header = { .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS,
+				  .cmsg_len = CMSG_LEN(sizeof(int)) } };
+	struct iovec bytes = { .iov_base = q->out.data, .iov_len = q->out.len };
+	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
+
+	if (q->passed_fd >= 0) {
+		memcpy(CMSG_DATA(&control.header), &q->passed_fd, sizeof(int));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	return sendmsg(q->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void flush(struct qmp *q)
 {
 	ssize_t n;
 
 	if (q->fd < 0 || !q->out.len)
 		return;
-	n = send(q->fd, q->out.data, q->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	n = send_output(q);
 	/* A broken connection shows when it is read: what QEMU still said comes first. */
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		text_clear(&q->out);
 	if (n > 0) {
+		drop_passed_fd(q);
 		memmove(q->out.data, q->out.data + n, q->out.len - n + 1);
 		q->out.len -= n;
 	}
@@ -226,6 +256,7 @@ struct qmp *qmp_new(struct loop *l, int fd, const struct qmp_events *events, voi
 
 	q->loop = l;
 	q->fd = fd;
+	q->passed_fd = -1;
 	q->events = events;
 	q->ctx = ctx;
 	q->last_command = &q->commands;
@@ -260,6 +291,21 @@ void qmp_execute(struct qmp *q, const char *command, json_t *arguments, qmp_done
 	*q->last_command = c;
 	q->last_command = &c->next;
 	flush(q);
+}
+
+void qmp_execute_fd(struct qmp *q, const char *command, json_t *arguments, int fd, qmp_done done,
+		    void *ctx)
+{
+	if (q->fd >= 0) {
+		drop_passed_fd(q);
+		q->passed_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	}
+	qmp_execute(q, command, arguments, done, ctx);
+}
+
+bool qmp_open(const struct qmp *q)
+{
+	return q->fd >= 0;
 }
 
 bool qmp_greeted(const struct qmp *q)

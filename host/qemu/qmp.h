@@ -35,8 +35,18 @@ struct qmp *qmp_new(struct loop *l, int fd, const struct qmp_events *events, voi
 /* arguments (or NULL) are taken over; done may be NULL. */
 void qmp_execute(struct qmp *q, const char *command, json_t *arguments, qmp_done done, void *ctx);
 
+/*
+ * The same with a descriptor that QEMU gets a copy of (SCM_RIGHTS), as getfd wants it. The caller may
+ * close its own at once. One such command at a time: the next only when this one was answered.
+ */
+void qmp_execute_fd(struct qmp *q, const char *command, json_t *arguments, int fd, qmp_done done,
+		    void *ctx);
+
 /* Handles all that QEMU has sent so far, as the loop would. */
 void qmp_drain(struct qmp *q);
+
+/* false when no more commands will be answered. */
+bool qmp_open(const struct qmp *q);
 
 /* Whether QEMU has greeted. */
 bool qmp_greeted(const struct qmp *q);

@@ -14,7 +14,19 @@ int error_set(struct error *err, const char *fmt, ...)
 
 	va_start(args, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	err->unsupported = false;
 	va_end(args);
+	return -1;
+}
+
+int error_unsupported(struct error *err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	va_end(args);
+	err->unsupported = true;
 	return -1;
 }
 
@@ -27,7 +39,7 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	text_vprintf(&t, fmt, args);
 	va_end(args);
 	text_printf(&t, ": %s", err->text);
-	error_set(err, "%s", t.data);
+	snprintf(err->text, sizeof(err->text), "%s", t.data);
 	text_free(&t);
 	return -1;
 }

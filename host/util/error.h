@@ -10,10 +10,14 @@
 
 struct error {
 	char text[1024];
+	bool unsupported; /* no failure: it cannot be done here at all */
 };
 
 /* Sets the text; returns -1, so that "return error_set(err, …);" reads well. */
 int error_set(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* The same where what was asked for cannot be done here at all. */
+int error_unsupported(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Puts "what: " before the text. Returns -1. */
 int error_prefix(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);

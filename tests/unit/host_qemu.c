@@ -240,7 +240,7 @@ static void test_refuses_to_start_the_guest(void **state)
 	start(*state, GREET "echo '{\"return\": {\"enabled\": false}, \"id\": 2}' >&$qmp; "
 			    "read -r -u $qmp; "
 			    "echo '{\"error\": {\"desc\": \"no\"}, \"id\": 3}' >&$qmp; sleep 100");
-	expect_exit(*state, MACHINE_VMM_DIED, "QEMU did not start the guest: no");
+	expect_exit(*state, MACHINE_VMM_DIED, "QEMU did not let the guest run: no");
 }
 
 static void shut_down(void **state, const char *reason, int kind, const char *text)
