@@ -105,7 +105,7 @@ build/$(1)/host/%.o: host/%.c build/config.mk build/build_config.h Makefile
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@) $$(CC_$(1)) $(host_flags) $$(deps) -c $$< -o $$@
 build/$(1)/host/runner: $$(runner_obj_$(1)) $$(util_obj_$(1))
-	$$(call say,LD,$$@) $$(CC_$(1)) -static -o $$@ $$^ -ljansson -llzma -lzstd
+	$$(call say,LD,$$@) $$(CC_$(1)) -static -o $$@ $$^ -ljansson -llzma -lzstd -lm
 build/$(1)/host/vmm: $$(vmm_obj_$(1)) $$(util_obj_$(1))
 	$$(call say,LD,$$@) $$(CC_$(1)) -static -o $$@ $$^ -pthread $$(if $$(filter arm64,$(1)),$(FDT_LIB))
 host: build/$(1)/host/runner $$(if $(vmm_src_common),build/$(1)/host/vmm)
@@ -150,7 +150,7 @@ build/$(1)/%.o: tests/unit/%.c build/config.mk Makefile
 build/$(1)/lib_%: build/$(1)/lib_%.o $$(support_obj_$(1)) $$(portable_obj_$(1))
 	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -lcmocka -pthread -lm
 build/$(1)/host_%: build/$(1)/host_%.o $$(unit_host_obj_$(1))
-	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -pthread -lcmocka -ljansson -llzma -lzstd \
+	$$(call say,LD,$$@) $(native_cc) $(2) -o $$@ $$^ -pthread -lcmocka -ljansson -llzma -lzstd -lm \
 		$(if $(filter arm64,$(NATIVE)),$(FDT_LIB))
 .SECONDARY: $$(unit_bin_$(1):=.o) $$(support_obj_$(1)) $$(portable_obj_$(1)) $$(unit_host_obj_$(1))
 units: $$(unit_bin_$(1))

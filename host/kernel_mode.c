@@ -148,6 +148,7 @@ struct results_target kernel_host_target(const struct kernel_host *h)
 		.vmm_version = h->image.version,
 		.vmm_path = h->image.path,
 		.cpu = h->outer.probe.cpu,
+		.exact = h->outer.accel == ACCEL_ICOUNT,
 	};
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "check_config.h"
+#include "compare_report.h"
 #include "config.h"
 #include "environment.h"
 #include "expected.h"
@@ -29,6 +30,7 @@
 enum exit_status {
 	EXIT_EXPECTED = 0,
 	EXIT_UNEXPECTED = 1,
+	EXIT_SLOWER = 2,
 	EXIT_NO_RUN = 3, /* the run could not be made or recorded, or was interrupted */
 };
 
@@ -290,6 +292,21 @@ static int list_tests(struct run *run)
 	return EXIT_EXPECTED;
 }
 
+static int compare(const struct options *o)
+{
+	struct error err;
+
+	switch (compare_files(o->tests[0], o->tests[1], o->threshold, stdout, &err)) {
+	case COMPARE_SAME:
+		return EXIT_EXPECTED;
+	case COMPARE_SLOWER:
+		return EXIT_SLOWER;
+	case COMPARE_FAILED:
+		break;
+	}
+	return complain("%s", err.text);
+}
+
 static int main_run(struct run *run)
 {
 	struct error err;
@@ -297,6 +314,8 @@ static int main_run(struct run *run)
 
 	if (run->options.from)
 		return make_reports(run, run->options.from);
+	if (run->options.compare)
+		return compare(&run->options);
 	if (config_load(run->options.config, &run->config))
 		return EXIT_NO_RUN;
 	if (run->options.check_config)

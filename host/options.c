@@ -20,6 +20,8 @@
 #define TIMEOUT_S_MAX	 86400
 #define REPEAT_MAX	 100000
 #define KERNEL_SMP_MAX	 64
+#define PERCENT_MAX	 1000
+#define THRESHOLD	 0.02
 
 void options_usage(FILE *out)
 {
@@ -68,6 +70,11 @@ void options_usage(FILE *out)
 	      "  --kernel-smp N        CPUs of its machine (default: as the widest guest)\n"
 	      "  --kernel-timeout S    seconds until it has booted, and of silence afterwards\n"
 	      "\n"
+	      "Measurements (docs/measuring.md):\n"
+	      "  --compare OLD NEW     compare the benchmarks of two results.json or result\n"
+	      "                        directories; status 2 where something became slower\n"
+	      "  --threshold PERCENT   differences below it count for nothing (default: 2)\n"
+	      "\n"
 	      "  --check-config        check that every image has a test and the reverse; exit\n"
 	      "  -h, --help            this text\n"
 	      "\n"
@@ -114,6 +121,8 @@ enum {
 	OPTION_OUTER_QEMU,
 	OPTION_REPORT,
 	OPTION_FROM,
+	OPTION_COMPARE,
+	OPTION_THRESHOLD,
 };
 
 static const struct option long_options[] = {
@@ -144,6 +153,8 @@ static const struct option long_options[] = {
 	{ "outer-qemu", required_argument, NULL, OPTION_OUTER_QEMU },
 	{ "report", required_argument, NULL, OPTION_REPORT },
 	{ "from", required_argument, NULL, OPTION_FROM },
+	{ "compare", no_argument, NULL, OPTION_COMPARE },
+	{ "threshold", required_argument, NULL, OPTION_THRESHOLD },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -158,6 +169,18 @@ static int take_number(const char *option, const char *value, u64 max, unsigned 
 		return mistake("%s '%s': a number from 1 to %llu is wanted", option, value,
 			       (unsigned long long)max);
 	*number = n;
+	return -1;
+}
+
+static int take_percent(const char *option, const char *value, double *part)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || *end || !(percent >= 0 && percent <= PERCENT_MAX))
+		return mistake("%s '%s': a percentage from 0 to %d is wanted, such as 2 or 0.5",
+			       option, value, PERCENT_MAX);
+	*part = percent / 100;
 	return -1;
 }
 
@@ -420,6 +443,11 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_report(o, optarg);
 	case OPTION_FROM:
 		return take_path(&o->from, optarg);
+	case OPTION_COMPARE:
+		o->compare = true;
+		return -1;
+	case OPTION_THRESHOLD:
+		return take_percent("--threshold", optarg, &o->threshold);
 	case 'h':
 		options_usage(stdout);
 		return 0;
@@ -477,6 +505,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	int option, status = -1;
 
 	memset(o, 0, sizeof(*o));
+	o->threshold = THRESHOLD;
 	opterr = 0;
 	optind = 0; /* begin anew, as glibc has it */
 	while (status < 0 &&
@@ -494,6 +523,9 @@ int options_parse(struct options *o, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	o->tests = words_copy(argv + optind);
+	if (o->compare && words_count(o->tests) != 2)
+		return mistake("--compare needs two names, OLD and NEW: results.json files, result "
+			       "directories, or what --save wrote");
 	o->root = find_root();
 	set_defaults(o);
 	return check_views(o);

@@ -41,6 +41,8 @@ struct options {
 	char *from;		   /* --from DIR: views of that run instead of a run; or NULL */
 	struct text rerun;	   /* of the options those that matter to run a test again */
 	char *outer_qemu; /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
+	bool compare;	  /* --compare: tests are two files */
+	double threshold; /* --threshold PERCENT, as a part: 0.02 */
 	char *root;	  /* the suite's directory, which the defaults lie in */
 };
 

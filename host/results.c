@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "baseline.h"
+#include "benchmarks.h"
 #include "ktap.h"
 #include "results.h"
 #include "results_dir.h"
@@ -36,9 +38,10 @@ struct results {
 	struct entry *entries;
 	size_t count;
 	size_t planned;
-	struct results_target targets[ARCH_COUNT]; /* vmm and accel alone; by arch */
+	struct results_target targets[ARCH_COUNT]; /* vmm, accel and exact alone; by arch */
 	char *vmms[ARCH_COUNT];
 	struct results_totals totals;
+	struct benchmarks benchmarks;
 	unsigned tests_by_verdict[VERDICT_COUNT];
 	unsigned checks_by_verdict[VERDICT_COUNT];
 	size_t nr_streamed;
@@ -95,7 +98,11 @@ static void append_json(struct results *r, struct text *out)
 	text_append(out, ",\n  \"tests\": [");
 	for (size_t i = 0; i < r->count; i++)
 		text_printf(out, "%s\n    %s", i ? "," : "", r->entries[i].json);
-	text_printf(out, "%s]\n}\n", r->count ? "\n  " : "");
+	text_printf(out, "%s]", r->count ? "\n  " : "");
+	/* They are made of the tests' measurements, at length: once, in the end. */
+	if (r->finished && r->benchmarks.count)
+		baseline_append_benchmarks(&r->benchmarks, out);
+	text_append(out, "\n}\n");
 }
 
 static void append_ktap(const struct results *r, struct text *out)
@@ -146,6 +153,11 @@ const char *results_dir(const struct results *r)
 	return r->dir.path;
 }
 
+const struct benchmarks *results_benchmarks(const struct results *r)
+{
+	return &r->benchmarks;
+}
+
 void results_begin(struct results *r, json_t *environment, int argc, char **argv,
 		   const struct results_target *targets, size_t nr_targets, size_t nr_planned)
 {
@@ -168,6 +180,7 @@ void results_begin(struct results *r, json_t *environment, int argc, char **argv
 			.arch = arch,
 			.vmm = r->vmms[arch],
 			.accel = targets[i].accel,
+			.exact = targets[i].exact,
 		};
 	}
 	json_object_set_new(r->head, "command", json_text(text_string(&command)));
@@ -282,6 +295,7 @@ int results_add_record(struct results *r, const struct test *test, json_t *recor
 	ktap_test_make(&entry.ktap, record);
 	insert(r, &entry);
 	count_test(r, record);
+	benchmarks_add_record(&r->benchmarks, record, r->targets[test->arch].exact);
 	return write_files(r, err);
 }
 
@@ -343,6 +357,7 @@ void results_free(struct results *r)
 	free(r->entries);
 	for (int arch = 0; arch < ARCH_COUNT; arch++)
 		free(r->vmms[arch]);
+	benchmarks_free(&r->benchmarks);
 	json_decref(r->head);
 	results_dir_close(&r->dir);
 	free(r);

@@ -8,6 +8,7 @@
 #define HOST_RESULTS_H
 
 #include <jansson.h>
+#include "benchmarks.h"
 #include "result.h"
 #include "util/error.h"
 
@@ -24,6 +25,7 @@ struct results_target {
 	const char *vmm_version;
 	const char *vmm_path;
 	const char *cpu;
+	bool exact; /* what it measures is counted in instructions (icount) */
 };
 
 /*
@@ -34,6 +36,9 @@ struct results_target {
  */
 struct results *results_open(const char *dir, u64 start_ns, struct error *err);
 const char *results_dir(const struct results *r);
+
+/* What the tests added so far have measured. */
+const struct benchmarks *results_benchmarks(const struct results *r);
 
 /* Environment, command line, targets; before the first test. environment is taken over. */
 void results_begin(struct results *r, json_t *environment, int argc, char **argv,

@@ -110,6 +110,7 @@ struct results_target target_for_results(const struct target *t)
 		.vmm_version = t->probe.version,
 		.vmm_path = t->vmm_path,
 		.cpu = t->probe.cpu,
+		.exact = t->accel == ACCEL_ICOUNT,
 	};
 }
 
