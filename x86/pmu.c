@@ -75,17 +75,16 @@ static const struct check checks[] = {
 	{ "absent", .checks = absent, .nr_checks = ARRAY_SIZE(absent) },
 };
 
-#define WORK_LOOPS     100000
-#define TRIES	       10
-#define READS	       10000
-#define WINDOWS	       20
-#define WINDOW_NS      (2 * NSEC_PER_MSEC)
-#define WAIT_NS	       NSEC_PER_SEC
-#define SETTLE_NS      (200 * NSEC_PER_USEC)
-#define PMI_VECTOR     0x60
-#define NEAR_CYCLES    10000
-#define VENDOR_AMD_EBX 0x68747541    /* "Auth" */
-#define HZ_MAX	       10000000000UL /* no CPU is clocked at 10 GHz */
+#define WORK_LOOPS  100000
+#define TRIES	    10
+#define READS	    10000
+#define WINDOWS	    20
+#define WINDOW_NS   (2 * NSEC_PER_MSEC)
+#define WAIT_NS	    NSEC_PER_SEC
+#define SETTLE_NS   (200 * NSEC_PER_USEC)
+#define PMI_VECTOR  0x60
+#define NEAR_CYCLES 10000
+#define HZ_MAX	    10000000000UL /* no CPU is clocked at 10 GHz */
 /* SDM vol. 3, 20.2.1: fixed counter 2 counts as the TSC; two reads of each are some cycles apart. */
 #define REF_PPM 1000
 
@@ -460,7 +459,7 @@ static void absent_rdpmc(void)
 {
 	static const u32 indices[] = { 0, 1, 0x3f, BIT(30), BIT(30) | 2, 0xffffffff };
 	/* AMD has four counters without a bit of CPUID for them (APM vol. 2, 13.2.1). */
-	size_t first = cpuid(0).ebx == VENDOR_AMD_EBX ? 2 : 0;
+	size_t first = cpuid(0).ebx == CPUID_VENDOR_AMD_EBX ? 2 : 0;
 
 	if (!offers_none())
 		return;

@@ -31,11 +31,9 @@
 #include <arch/refclock.h>
 #include <arch/tsc.h>
 
-#define KVM_HC_VAPIC_POLL_IRQ 1		 /* answers 0, does nothing: Linux uapi/linux/kvm_para.h */
-#define VENDOR_AMD_EBX	      0x68747541 /* "Auth" */
-#define VENDOR_HYGON_EBX      0x6f677948 /* "Hygo" */
-#define ELCR_PORT	      0x4d0	 /* of the 8259s, which are KVM's own */
-#define COM1_SCRATCH_PORT     0x3ff	 /* of the UART, which is user space's */
+#define KVM_HC_VAPIC_POLL_IRQ 1	    /* answers 0, does nothing: Linux uapi/linux/kvm_para.h */
+#define ELCR_PORT	      0x4d0 /* of the 8259s, which are KVM's own */
+#define COM1_SCRATCH_PORT     0x3ff /* of the UART, which is user space's */
 #define HPET_COUNTER	      0x0f0
 #define HPET_CAPABILITIES     0x000
 #define FAR_NS		      (1000 * NSEC_PER_SEC)
@@ -99,7 +97,7 @@ static bool need_kvm(void)
 {
 	u32 vendor = cpuid(0).ebx;
 
-	operand = vendor == VENDOR_AMD_EBX || vendor == VENDOR_HYGON_EBX;
+	operand = vendor == CPUID_VENDOR_AMD_EBX || vendor == CPUID_VENDOR_HYGON_EBX;
 	if (cpuid_hypervisor_base(CPUID_KVM_SIGNATURE))
 		return true;
 	report_skip("no KVM: no CPUID leaf has its signature");

@@ -11,6 +11,7 @@
 #include <arch/idt.h>
 
 #define WATCHDOG_VECTOR 0x42
+#define NAP_NS		(200 * NSEC_PER_MSEC)
 
 struct watchdog {
 	u32 beat; /* moved on by the CPU that sleeps */
@@ -37,7 +38,24 @@ static void watch(void *arg)
 	} while (!READ_ONCE(watchdog.done));
 }
 
-bool halted_open(void)
+static void watch_asleep(void *arg)
+{
+	u64 slept_ns = 0;
+	u32 beat = READ_ONCE(watchdog.beat);
+
+	while (!READ_ONCE(watchdog.done)) {
+		lapic_timer_sleep_ns(NAP_NS);
+		slept_ns += NAP_NS;
+		if (READ_ONCE(watchdog.beat) != beat) {
+			beat = READ_ONCE(watchdog.beat);
+			slept_ns = 0;
+		} else if (slept_ns >= HALTED_WAIT_NS) {
+			apic_send_ipi(0, WATCHDOG_VECTOR);
+		}
+	}
+}
+
+static bool open(void (*watcher)(void *arg))
 {
 	if (smp_count() < 2) {
 		report_skip("needs 2 CPUs, 1 is up: one to end the other's sleep");
@@ -45,8 +63,18 @@ bool halted_open(void)
 	}
 	watchdog = (struct watchdog){ 0 };
 	irq_set_handler(WATCHDOG_VECTOR, bitten);
-	on_cpu_async(1, watch, NULL);
+	on_cpu_async(1, watcher, NULL);
 	return true;
+}
+
+bool halted_open(void)
+{
+	return open(watch);
+}
+
+bool halted_open_asleep(void)
+{
+	return open(watch_asleep);
 }
 
 void halted_close(void)

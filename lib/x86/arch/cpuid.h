@@ -24,6 +24,10 @@ struct cpuid {
 #define CPUID_80000001_EDX_RDTSCP	 BIT(27)
 #define CPUID_80000007_EDX_INVARIANT_TSC BIT(8)
 
+/* Leaf 0 EBX: "Auth" of AuthenticAMD, "Hygo" of HygonGenuine. */
+#define CPUID_VENDOR_AMD_EBX   0x68747541
+#define CPUID_VENDOR_HYGON_EBX 0x6f677948
+
 #define CPUID_KVM_SIGNATURE "KVMKVMKVM\0\0"
 
 #define CPUID_KVM_CLOCKSOURCE	     BIT(0)

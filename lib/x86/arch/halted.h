@@ -14,6 +14,12 @@
 /* Puts CPU 1 on watch; false, after report_skip(), where there is none. On CPU 0, as all of these. */
 bool halted_open(void);
 
+/*
+ * The same, with CPU 1 asleep most of the time, by its own timer: for measurements, which a CPU that
+ * spins may slow down.
+ */
+bool halted_open_asleep(void);
+
 /* CPU 1 is idle afterwards, or the check an ERROR. */
 void halted_close(void);
 
