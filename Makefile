@@ -91,9 +91,10 @@ $(foreach arch,$(ARCHES),$(eval $(call image_rules,$(arch))))
 
 host_flags := $(warnings) -O2 -g -D_GNU_SOURCE -fno-omit-frame-pointer -iquote lib -iquote host \
 	-iquote build
-runner_src := $(wildcard host/*.c host/qemu/*.c) $(wildcard host/kvm/backend.c)
+backend_kvm_src := $(wildcard host/kvm/backend*.c)
+runner_src := $(wildcard host/*.c host/qemu/*.c) $(backend_kvm_src) $(wildcard host/kvm/clock_rule.c)
 util_src := $(wildcard host/util/*.c)
-vmm_src_common := $(filter-out host/kvm/backend.c,$(wildcard host/kvm/*.c))
+vmm_src_common := $(filter-out $(backend_kvm_src),$(wildcard host/kvm/*.c))
 
 # 1: architecture
 define host_rules
@@ -125,8 +126,8 @@ unit_lib_src := $(wildcard tests/unit/lib_*.c)
 unit_host_src := $(wildcard tests/unit/host_*.c)
 unit_support_src := $(wildcard tests/unit/support_*.c)
 # Of the VMM all but its main(), and both architectures' readers of files where they compile natively.
-host_testable := $(filter-out host/main.c,$(runner_src)) $(util_src) \
-	$(sort $(filter-out host/kvm/main.c,$(vmm_src_$(NATIVE))) host/kvm/arm64/image.c)
+host_testable := $(sort $(filter-out host/main.c,$(runner_src)) $(util_src) \
+	$(filter-out host/kvm/main.c,$(vmm_src_$(NATIVE))) host/kvm/arm64/image.c)
 native_cc := $(CC_$(NATIVE))
 
 # 1: directory under build/, 2: extra flags

@@ -39,6 +39,11 @@ struct machine_spec {
 	/* A machine that goes on where another one stood, which had the same description. */
 	const char *restore_path; /* a file that save() wrote, or NULL */
 	int incoming_fd;	  /* the other end of migrate()'s socket, the caller's; or 0 */
+
+	/* Our own VMM: how counters are restored, see kvm/clock_rule.h; NULL, 0: its choice. */
+	const char *restore_method;
+	const char *restore_account;
+	unsigned preempt_us;
 };
 
 /* How a machine ended by itself, before machine_kill(). */

@@ -7,24 +7,39 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "kvm/backend_policy.h"
 #include "kvm/control_names.h"
 #include "kvm/kvm_compat.h"
 #include "util/memory.h"
 #include "version.h"
 #include "vmm_process.h"
 
+/* What an action's times are the bracket of. */
+enum timed {
+	TIMED_NOTHING,
+	TIMED_STOP,
+	TIMED_RUN,
+	TIMED_BOTH,
+};
+
 struct machine {
 	struct vmm_process process;
 	int control_fd; /* -1 when closed */
 	struct loop_source *control;
 	struct text line;
-	struct host_time start_before;
+
+	/* The action under way. */
+	action_done done; /* NULL: none */
+	void *ctx;
+	enum timed timed;
+	unsigned int request; /* its number */
 };
 
 static void close_control(struct machine *m)
@@ -89,18 +104,98 @@ static void take_exit(struct machine *m, char *fields)
 	}
 }
 
-/* The line comes just before the vCPUs run. */
-static void take_started(struct machine *m)
+/* The TIMES of control.h: the request, or the start, fell between the two. */
+static void take_times(char *fields, struct host_time *before, struct host_time *after)
 {
-	struct action_times times = { .run_before = m->start_before, .run_after = host_time_now() };
+	const struct {
+		const char *name;
+		u64 *value;
+	} known[] = {
+		{ CONTROL_BEFORE_RAW "=", &before->raw_ns },
+		{ CONTROL_AFTER_RAW "=", &after->raw_ns },
+		{ CONTROL_BEFORE_REALTIME "=", &before->realtime_ns },
+		{ CONTROL_AFTER_REALTIME "=", &after->realtime_ns },
+	};
+	char *word;
 
+	while ((word = strtok_r(fields, " ", &fields))) {
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+			if (text_starts_with(word, known[i].name))
+				text_to_u64(word + strlen(known[i].name), 0, UINT64_MAX,
+					    known[i].value);
+		}
+	}
+}
+
+static void take_started(struct machine *m, char *fields)
+{
+	struct action_times times = { 0 };
+
+	take_times(fields, &times.run_before, &times.run_after);
 	m->process.events->started(m->process.ctx, &times);
+}
+
+static void end_action(struct machine *m, const struct error *err, const struct action_times *times)
+{
+	action_done done = m->done;
+
+	m->done = NULL;
+	done(m->ctx, err, times);
+}
+
+static void succeed(struct machine *m, char *fields)
+{
+	struct host_time before = { 0 }, after = { 0 };
+	struct action_times times = { 0 };
+
+	take_times(fields, &before, &after);
+	if (m->timed == TIMED_STOP || m->timed == TIMED_BOTH) {
+		times.stop_before = before;
+		times.stop_after = after;
+		/* It stands still; what it printed before comes first. */
+		vmm_process_drain_console(&m->process);
+	}
+	if (m->timed == TIMED_RUN || m->timed == TIMED_BOTH) {
+		times.run_before = before;
+		times.run_after = after;
+	}
+	if (!m->process.killed)
+		end_action(m, NULL, &times);
+}
+
+static void fail(struct machine *m, bool unsupported, char *why)
+{
+	struct error err;
+
+	unescape(why);
+	if (unsupported)
+		error_unsupported(&err, "%s", why);
+	else
+		error_set(&err, "the VMM: %s", why);
+	end_action(m, &err, NULL);
+}
+
+/* "ID STATUS REST" */
+static void take_reply(struct machine *m, char *fields)
+{
+	char *id = strtok_r(fields, " ", &fields);
+	char *status = strtok_r(NULL, " ", &fields);
+	u64 number;
+
+	if (!m->done || !id || !status || text_to_u64(id, m->request, m->request, &number))
+		return;
+	if (!strcmp(status, CONTROL_OK))
+		succeed(m, fields);
+	else
+		fail(m, !strcmp(status, CONTROL_UNSUPPORTED), fields);
 }
 
 static void take_line(struct machine *m, char *line)
 {
-	if (strcmp(line, CONTROL_STARTED) == 0)
-		take_started(m);
+	if (text_starts_with(line, CONTROL_STARTED " "))
+		take_started(m, line + strlen(CONTROL_STARTED " "));
+	else if (text_starts_with(line, CONTROL_REPLY " "))
+		take_reply(m, line + strlen(CONTROL_REPLY " "));
 	else if (text_starts_with(line, CONTROL_EXITED " "))
 		take_exit(m, line + strlen(CONTROL_EXITED " "));
 }
@@ -145,6 +240,76 @@ static void drain(struct vmm_process *p)
 {
 	while (read_control(container_of(p, struct machine, process)))
 		;
+}
+
+/* ---- what it is told ---------------------------------------------------------------------------- */
+
+/*
+ * The socket has room for any request: each is answered before the next one comes. Where the VMM is
+ * gone nothing is answered: its end is told instead, and says more.
+ */
+static void ask(struct machine *m, enum timed timed, action_done done, void *ctx, const char *fmt,
+		...) PRINTF_LIKE(5, 6);
+
+static void ask(struct machine *m, enum timed timed, action_done done, void *ctx, const char *fmt,
+		...)
+{
+	struct text line = { 0 };
+	va_list args;
+
+	m->done = done;
+	m->ctx = ctx;
+	m->timed = timed;
+	text_printf(&line, "%u ", ++m->request);
+	va_start(args, fmt);
+	text_vprintf(&line, fmt, args);
+	va_end(args);
+	text_append_char(&line, '\n');
+	if (m->control_fd >= 0)
+		send(m->control_fd, line.data, line.len, MSG_NOSIGNAL);
+	text_free(&line);
+}
+
+static void kvm_pause(struct machine *m, action_done done, void *ctx)
+{
+	ask(m, TIMED_STOP, done, ctx, CONTROL_PAUSE);
+}
+
+static void kvm_resume(struct machine *m, action_done done, void *ctx)
+{
+	ask(m, TIMED_RUN, done, ctx, CONTROL_RESUME);
+}
+
+static void kvm_save(struct machine *m, const char *path, action_done done, void *ctx)
+{
+	ask(m, TIMED_NOTHING, done, ctx, CONTROL_SAVE " %s", path);
+}
+
+static void kvm_reset(struct machine *m, action_done done, void *ctx)
+{
+	ask(m, TIMED_BOTH, done, ctx, CONTROL_RESET_IT);
+}
+
+static void kvm_plug(struct machine *m, action_done done, void *ctx)
+{
+	ask(m, TIMED_NOTHING, done, ctx, CONTROL_PLUG);
+}
+
+static void kvm_set_affinity(struct machine *m, const cpu_set_t *cpus, action_done done, void *ctx)
+{
+	struct text list = { 0 };
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, cpus))
+			text_printf(&list, "%s%d", list.len ? "," : "", cpu);
+	}
+	ask(m, TIMED_NOTHING, done, ctx, CONTROL_AFFINITY " %s", text_string(&list));
+	text_free(&list);
+}
+
+static void kvm_shift(struct machine *m, u64 ns, action_done done, void *ctx)
+{
+	ask(m, TIMED_NOTHING, done, ctx, CONTROL_SHIFT " %llu", (unsigned long long)ns);
 }
 
 /* ---- the back end ------------------------------------------------------------------------------- */
@@ -192,28 +357,49 @@ static void kvm_probe(enum arch arch, enum accel accel, const char *vmm_path,
 	probe->usable = true;
 }
 
-/* words_free() it. */
+/* Malloced; NULL where it is not wanted. */
+static char *option(bool wanted, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static char *option(bool wanted, const char *fmt, ...)
+{
+	struct text t = { 0 };
+	va_list args;
+
+	if (!wanted)
+		return NULL;
+	va_start(args, fmt);
+	text_vprintf(&t, fmt, args);
+	va_end(args);
+	return text_take(&t);
+}
+
+/* A snapshot says itself what machine it is of. words_free() it. */
 static char **command_line(const struct machine_spec *spec, int control_fd)
 {
-	char *fixed[] = {
+	bool boots = !spec->restore_path;
+	char *options[] = {
 		text_copy(spec->vmm_path),
-		text_format("--image=%s", spec->image),
-		text_format("--append=%s", spec->args),
-		text_format("--smp=%u", spec->smp),
-		text_format("--memory=%u", spec->memory_mib),
-		text_format("--control=%d", control_fd),
-		text_copy(spec->el2 ? "--el2" : NULL),
-		spec->cpu ? text_format("--cpu=%s", spec->cpu) : NULL,
-		spec->counter_offset ? text_format("--counter-offset=%llu",
-						   (unsigned long long)spec->counter_offset)
-				     : NULL,
+		option(boots, "--image=%s", spec->image),
+		option(boots, "--append=%s", spec->args),
+		option(boots, "--smp=%u", spec->smp),
+		option(boots, "--memory=%u", spec->memory_mib),
+		option(boots && spec->maxcpus, "--maxcpus=%u", spec->maxcpus),
+		option(boots && spec->el2, "--el2"),
+		option(boots && spec->cpu, "--cpu=%s", spec->cpu),
+		option(boots && spec->counter_offset, "--counter-offset=%llu",
+		       (unsigned long long)spec->counter_offset),
+		option(!boots, "--restore=%s", spec->restore_path),
+		option(spec->restore_method, "--restore-method=%s", spec->restore_method),
+		option(spec->restore_account, "--account=%s", spec->restore_account),
+		option(spec->preempt_us, "--preempt-us=%u", spec->preempt_us),
+		option(true, "--control=%d", control_fd),
 	};
-	char **argv = memory_zalloc((ARRAY_SIZE(fixed) + 1) * sizeof(*argv));
+	char **argv = memory_zalloc((ARRAY_SIZE(options) + 1) * sizeof(*argv));
 	size_t count = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
-		if (fixed[i])
-			argv[count++] = fixed[i];
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (options[i])
+			argv[count++] = options[i];
 	}
 	return argv;
 }
@@ -234,7 +420,6 @@ static struct machine *kvm_start(const struct machine_spec *spec, struct loop *l
 					   .drain = drain,
 					   .destroy = destroy };
 	m->control_fd = -1;
-	m->start_before = host_time_now();
 	started = vmm_channels_open(&c, "the VMM", err);
 	if (started == 0) {
 		argv = command_line(spec, c.control[1]);
@@ -284,4 +469,12 @@ const struct backend kvm_backend = {
 	.kill = kvm_kill,
 	.command = kvm_command,
 	.stderr_text = kvm_stderr_text,
+	.pause = kvm_pause,
+	.resume = kvm_resume,
+	.save = kvm_save,
+	.reset = kvm_reset,
+	.plug = kvm_plug,
+	.set_affinity = kvm_set_affinity,
+	.shift = kvm_shift,
+	.policy = kvm_policy,
 };

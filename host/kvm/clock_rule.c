@@ -51,12 +51,12 @@ int clock_rule_set_account(struct clock_rule *rule, const char *word, struct err
 	return 0;
 }
 
-struct clock_rule clock_rule_complete(const struct clock_rule *rule, enum restore_method method)
+struct clock_rule clock_rule_complete(const struct clock_rule *rule, enum arch arch)
 {
 	struct clock_rule complete = *rule;
 
 	if (complete.method == RESTORE_DEFAULT)
-		complete.method = method;
+		complete.method = arch == ARCH_X86_64 ? RESTORE_OFFSET : RESTORE_VALUE;
 	if (complete.account == ACCOUNT_DEFAULT)
 		complete.account =
 			complete.method == RESTORE_VALUE ? ACCOUNT_FROZEN : ACCOUNT_REALTIME;

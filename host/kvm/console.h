@@ -44,7 +44,7 @@ size_t console_room(struct vm *vm);
 void console_give_input(struct vm *vm, const char *data, size_t len);
 /* flush_fd is readable. Never blocks. */
 void console_flush(struct vm *vm);
-/* The machine has ended: all that waits, as long as somebody takes it within a second. */
+/* All vCPUs are parked: all that waits, as long as somebody takes it within a second. */
 void console_drain(struct vm *vm);
 
 #endif

@@ -63,18 +63,25 @@ static void append_escaped(struct text *t, const char *s)
 	}
 }
 
+/* From then until now. */
+static void append_times(struct text *t, const struct stamp *before)
+{
+	struct stamp after = stamp_now();
+
+	text_printf(t,
+		    " " CONTROL_BEFORE_RAW "=%llu " CONTROL_AFTER_RAW
+		    "=%llu " CONTROL_BEFORE_REALTIME "=%llu " CONTROL_AFTER_REALTIME "=%llu",
+		    (unsigned long long)before->raw_ns, (unsigned long long)after.raw_ns,
+		    (unsigned long long)before->realtime_ns, (unsigned long long)after.realtime_ns);
+}
+
 static void reply_ok(struct control *c, const char *id, const struct stamp *before,
 		     const char *text)
 {
-	struct stamp after = stamp_now();
 	struct text t = { 0 };
 
-	text_printf(&t,
-		    CONTROL_REPLY " %s " CONTROL_OK " " CONTROL_BEFORE_RAW
-				  "=%llu " CONTROL_AFTER_RAW "=%llu " CONTROL_BEFORE_REALTIME
-				  "=%llu " CONTROL_AFTER_REALTIME "=%llu",
-		    id, (unsigned long long)before->raw_ns, (unsigned long long)after.raw_ns,
-		    (unsigned long long)before->realtime_ns, (unsigned long long)after.realtime_ns);
+	text_printf(&t, CONTROL_REPLY " %s " CONTROL_OK, id);
+	append_times(&t, before);
 	if (text) {
 		text_append(&t, " " CONTROL_TEXT "=");
 		append_escaped(&t, text);
@@ -84,12 +91,13 @@ static void reply_ok(struct control *c, const char *id, const struct stamp *befo
 	text_free(&t);
 }
 
-static void reply_error(struct control *c, const char *id, const char *why)
+static void reply_error(struct control *c, const char *id, const struct error *err)
 {
 	struct text t = { 0 };
 
-	text_printf(&t, CONTROL_REPLY " %s " CONTROL_ERROR " ", id);
-	append_escaped(&t, why);
+	text_printf(&t, CONTROL_REPLY " %s %s ", id,
+		    err->unsupported ? CONTROL_UNSUPPORTED : CONTROL_ERROR);
+	append_escaped(&t, err->text);
 	text_append_char(&t, '\n');
 	send_text(c, &t);
 	text_free(&t);
@@ -107,7 +115,7 @@ static void act_on(struct control *c, const char *id, const char *word, const ch
 		c->quit(c->ctx);
 		reply_ok(c, id, &before, NULL);
 	} else if (request_act(&c->target, word, argument, &out, &err)) {
-		reply_error(c, id, err.text);
+		reply_error(c, id, &err);
 	} else {
 		reply_ok(c, id, &before, out.len ? text_string(&out) : NULL);
 	}
@@ -118,9 +126,11 @@ static void act_on(struct control *c, const char *id, const char *word, const ch
 static void take_line(struct control *c, char *line)
 {
 	char *word = strchr(line, ' '), *argument;
+	struct error err;
 
 	if (!word) {
-		reply_error(c, "?", "a request is \"ID WORD[ ARGUMENT]\"");
+		error_set(&err, "a request is \"ID WORD[ ARGUMENT]\"");
+		reply_error(c, "?", &err);
 		return;
 	}
 	*word++ = '\0';
@@ -185,7 +195,9 @@ void control_started(struct control *c)
 	struct text t = { 0 };
 
 	c->target.running = true;
-	text_append(&t, CONTROL_STARTED "\n");
+	text_append(&t, CONTROL_STARTED);
+	append_times(&t, &c->target.vm->clocks_at);
+	text_append_char(&t, '\n');
 	send_text(c, &t);
 	text_free(&t);
 }

@@ -15,14 +15,16 @@
  *   stats          see stats.h
  *   registers      of every vCPU
  *   quit
- * Each is answered, in order, by "reply ID ok FIELDS\n" or "reply ID error TEXT\n". FIELDS give the
- * host's clocks in ns before the request was acted on and after: before-raw-ns= after-raw-ns= (of
- * CLOCK_MONOTONIC_RAW), before-realtime-ns= after-realtime-ns=, and text= for stats,
- * clocks and registers, running to the end of the line.
+ * Each is answered, in order, by "reply ID ok TIMES[ text=TEXT]\n", by "reply ID unsupported TEXT\n"
+ * where it cannot be done here at all, or by "reply ID error TEXT\n". TIMES give the host's clocks in
+ * ns before the request was acted on and after: before-raw-ns= after-raw-ns= (of
+ * CLOCK_MONOTONIC_RAW), before-realtime-ns= after-realtime-ns=. The answer to pause comes after all
+ * that the guest has printed.
  *
- * Unasked come "started\n" when the vCPUs are about to run, and "exited KIND STATUS TEXT\n" when the
- * machine ended by itself, KIND being poweroff, reset, panicked or error. The VMM ends after it, and
- * also when the socket is closed.
+ * Unasked come "started TIMES\n" when the vCPUs have been let go, between an instant before the guest's
+ * clocks were set to go on and now, and "exited KIND STATUS TEXT\n" when the machine ended by itself,
+ * KIND being poweroff, reset, panicked or error. The VMM ends after it, and also when the socket is
+ * closed.
  *
  * In TEXT a newline is "\n" and a backslash "\\".
  */

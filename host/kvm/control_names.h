@@ -21,6 +21,7 @@
 /* Answers; CONTROL_ERROR is one as well. */
 #define CONTROL_REPLY		"reply"
 #define CONTROL_OK		"ok"
+#define CONTROL_UNSUPPORTED	"unsupported"
 #define CONTROL_BEFORE_RAW	"before-raw-ns"
 #define CONTROL_AFTER_RAW	"after-raw-ns"
 #define CONTROL_BEFORE_REALTIME "before-realtime-ns"

@@ -170,9 +170,9 @@ static int run(struct program *p, struct error *err)
 	if (vm_start_threads(&p->vm, err))
 		return -1;
 	add_sources(p);
+	vm_resume(&p->vm);
 	if (p->control)
 		control_started(p->control);
-	vm_resume(&p->vm);
 	loop_run(p->loop);
 	if (vm_stop_threads(&p->vm, err))
 		return -1;

@@ -79,7 +79,8 @@ static int do_plug(struct request_target *t, const char *argument, struct text *
 	int result;
 
 	if (vm->nr_vcpus == vm->max_vcpus)
-		return error_set(err, "all %u vCPUs of --maxcpus are there", vm->max_vcpus);
+		return error_unsupported(err, "all %u vCPUs that this machine can have are there",
+					 vm->max_vcpus);
 	if (vm_pause(vm, err))
 		return -1;
 	result = arch_plug(vm, err);

@@ -202,6 +202,7 @@ int vm_stop(struct vm *vm, struct error *err)
 	if (state_save_clocks(vm, &vm->at_pause, err))
 		return -1;
 	arch_paused(vm);
+	console_drain(vm);
 	return 0;
 }
 

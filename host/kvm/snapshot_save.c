@@ -282,8 +282,11 @@ int snapshot_save(struct vm *vm, const char *path, struct error *err)
 {
 	struct writer *w;
 	char *beside;
-	int fd = open_new(path, &beside, err), result;
+	int fd, result;
 
+	if (arch_check_restorable(vm, err))
+		return -1;
+	fd = open_new(path, &beside, err);
 	if (fd < 0)
 		return -1;
 	w = memory_zalloc(sizeof(*w));

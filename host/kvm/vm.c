@@ -217,7 +217,7 @@ struct clock_rule vm_clock_rule(const struct vm *vm)
 	static const struct clock_rule of_reset = { .account = ACCOUNT_FROZEN };
 
 	return clock_rule_complete(vm->resetting ? &of_reset : &vm->options->clock_rule,
-				   RESTORE_METHOD);
+				   NATIVE_ARCH);
 }
 
 int vm_reset(struct vm *vm, struct error *err)

@@ -25,8 +25,10 @@
 
 #if defined(__x86_64__)
 #include "kvm/x86/arch.h"
+#define NATIVE_ARCH ARCH_X86_64
 #elif defined(__aarch64__)
 #include "kvm/arm64/arch.h"
+#define NATIVE_ARCH ARCH_ARM64
 #else
 #error "this VMM knows x86_64 and arm64"
 #endif
@@ -119,7 +121,7 @@ struct vm {
 
 	struct state at_pause;	      /* counters and clocks as they were when the vCPUs stopped */
 	struct host_clock saved_host; /* the host's clocks when what is restored was saved */
-	struct stamp clocks_at;	      /* when the guest's clocks were last got or set */
+	struct stamp clocks_at;	      /* before the guest's clocks were made, or restored */
 	struct vm_arch arch;
 };
 
@@ -221,6 +223,12 @@ int arch_plug(struct vm *vm, struct error *err);
 
 /* All counters and clocks of the paused machine move on by ns; -1 with err where they cannot. */
 int arch_shift_clocks(struct vm *vm, u64 ns, struct error *err);
+
+/*
+ * Whether the paused machine can be restored by the rule that it was told, which is better known
+ * before it is done away with. -1 with err, "unsupported", where it cannot.
+ */
+int arch_check_restorable(struct vm *vm, struct error *err);
 
 /* What KVM says of counters and clocks and their offsets, one line each. */
 void arch_dump_clocks(struct vm *vm, struct text *out);

@@ -5,6 +5,7 @@
  */
 #include "host_support.h"
 
+#include "kvm/backend_policy.h"
 #include "kvm/clock_rule.h"
 #include "kvm/host_clock.h"
 
@@ -48,17 +49,54 @@ static void test_defaults(void **state)
 {
 	struct clock_rule given = { .preempt_us = 7 }, rule;
 
-	rule = clock_rule_complete(&given, RESTORE_VALUE);
+	rule = clock_rule_complete(&given, ARCH_ARM64);
 	assert_int_equal(rule.method, RESTORE_VALUE);
 	assert_int_equal(rule.account, ACCOUNT_FROZEN);
 	assert_int_equal(rule.preempt_us, 7);
-	rule = clock_rule_complete(&given, RESTORE_OFFSET);
+	rule = clock_rule_complete(&given, ARCH_X86_64);
+	assert_int_equal(rule.method, RESTORE_OFFSET);
 	assert_int_equal(rule.account, ACCOUNT_REALTIME);
 	given.method = RESTORE_SEQUENCE;
 	given.account = ACCOUNT_FROZEN;
-	rule = clock_rule_complete(&given, RESTORE_VALUE);
+	rule = clock_rule_complete(&given, ARCH_ARM64);
 	assert_int_equal(rule.method, RESTORE_SEQUENCE);
 	assert_int_equal(rule.account, ACCOUNT_FROZEN);
+}
+
+/* What it promises follows from the rule; the words are those of run_tests.sh --restore, --account. */
+static void test_policy(void **state)
+{
+	static const struct {
+		enum arch arch;
+		const char *method, *account;
+		enum promise counter, kvmclock, timer;
+	} rows[] = {
+		{ ARCH_X86_64, NULL, NULL, PROMISE_RUNNING, PROMISE_CAUGHT_UP, PROMISE_FROZEN },
+		{ ARCH_X86_64, "value", NULL, PROMISE_FROZEN, PROMISE_FROZEN, PROMISE_FROZEN },
+		{ ARCH_X86_64, "offset", "frozen", PROMISE_FROZEN, PROMISE_FROZEN, PROMISE_FROZEN },
+		{ ARCH_X86_64, "sequence", NULL, PROMISE_CAUGHT_UP, PROMISE_CAUGHT_UP,
+		  PROMISE_FROZEN },
+		{ ARCH_X86_64, "offset", "limit=5", PROMISE_UNKNOWN, PROMISE_UNKNOWN,
+		  PROMISE_FROZEN },
+		{ ARCH_ARM64, NULL, NULL, PROMISE_FROZEN, PROMISE_FROZEN, PROMISE_FROZEN },
+		{ ARCH_ARM64, "value", "realtime", PROMISE_CAUGHT_UP, PROMISE_CAUGHT_UP,
+		  PROMISE_CAUGHT_UP },
+		{ ARCH_ARM64, "offset", NULL, PROMISE_RUNNING, PROMISE_CAUGHT_UP, PROMISE_RUNNING },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct machine_spec spec = { .arch = rows[i].arch,
+					     .restore_method = rows[i].method,
+					     .restore_account = rows[i].account };
+		struct policy policy;
+
+		kvm_policy(&spec, &policy);
+		assert_int_equal(policy.promise[POLICY_COUNTER][POLICY_RESTORE], rows[i].counter);
+		assert_int_equal(policy.promise[POLICY_KVMCLOCK][POLICY_RESTORE], rows[i].kvmclock);
+		assert_int_equal(policy.promise[POLICY_TIMER][POLICY_RESTORE], rows[i].timer);
+		assert_int_equal(policy.promise[POLICY_COUNTER][POLICY_PAUSE], PROMISE_RUNNING);
+		assert_int_equal(policy.promise[POLICY_COUNTER][POLICY_MIGRATE], PROMISE_UNKNOWN);
+	}
 }
 
 static void test_visible(void **state)
@@ -112,10 +150,10 @@ static void test_host_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_methods),	   cmocka_unit_test(test_accounts),
-		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_visible),
-		cmocka_unit_test(test_scale),	   cmocka_unit_test(test_elapsed),
-		cmocka_unit_test(test_host_clock),
+		cmocka_unit_test(test_methods),	 cmocka_unit_test(test_accounts),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_policy),
+		cmocka_unit_test(test_visible),	 cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_elapsed),	 cmocka_unit_test(test_host_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,13 +46,6 @@ struct vcpu;
 struct vm;
 
 /*
- * What restores go by that are told nothing else: see clock_rule.h. The other methods need a machine
- * that was made with a VM-wide offset, which those that nobody asks are not: it would hide what KVM
- * does by itself.
- */
-#define RESTORE_METHOD RESTORE_VALUE
-
-/*
  * The host's counter that guests' are offsets from: CNTVCT_EL0, which is CNTPCT_EL0 to a host whose
  * kernel has EL2 (CNTVOFF_EL2 is 0 or, with HCR_EL2.{E2H,TGE}, ignored).
  */

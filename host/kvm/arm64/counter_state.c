@@ -53,11 +53,42 @@ int counters_create(struct vm *vm, struct error *err)
 {
 	struct clock_rule rule = vm_clock_rule(vm);
 
-	if (!by_offset(&rule))
+	if (vm->options->counter_offset)
+		return counters_set_offset(vm, vm->options->counter_offset, err);
+	/* Without: arch_check_restorable() tells who wants to save it. */
+	if (!by_offset(&rule) || !vm->arch.has_counter_offset)
 		return 0;
-	if (counters_set_offset(vm, 0, err))
-		return error_prefix(err, "restore by %s", restore_method_name(rule.method));
-	return 0;
+	return counters_set_offset(vm, 0, err);
+}
+
+/*
+ * Before Linux 6.4 the physical counter is the host's and takes no value. Nobody having asked for it
+ * to stand still, it runs on and the virtual counter does not.
+ */
+static int check_physical_counter(struct vm *vm, struct error *err)
+{
+	enum restore_account account = vm->options->clock_rule.account;
+
+	if (vm->arch.has_counter_offset || account == ACCOUNT_DEFAULT ||
+	    account == ACCOUNT_REALTIME)
+		return 0;
+	return error_unsupported(err,
+				 "the guest's physical counter cannot be set: this KVM has no "
+				 "KVM_CAP_COUNTER_OFFSET (Linux 6.4); account realtime lets it "
+				 "run on");
+}
+
+int arch_check_restorable(struct vm *vm, struct error *err)
+{
+	struct clock_rule rule = vm_clock_rule(vm);
+
+	if (!by_offset(&rule))
+		return check_physical_counter(vm, err);
+	if (vm->arch.offset_in_force)
+		return 0;
+	return error_unsupported(
+		err, "restore by %s: this KVM has no KVM_CAP_COUNTER_OFFSET (Linux 6.4)",
+		restore_method_name(rule.method));
 }
 
 int counters_save(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *name,
@@ -74,7 +105,6 @@ int counters_save(struct vm *vm, struct vcpu *vcpu, struct state *out, const cha
 	if (vm->arch.has_counter_offset &&
 	    register_get(&vm->vcpus[0], KVM_REG_ARM_PTIMER_CNT, &saved.physical_ticks) < 0)
 		return error_set(err, "KVM_REG_ARM_PTIMER_CNT: %s", strerror(errno));
-	vm->clocks_at = stamp_now();
 	state_add(out, name, STATE_OF_VM, &saved, sizeof(saved));
 	return 0;
 }
@@ -97,22 +127,12 @@ static u64 visible_ticks(struct vm *vm, const struct clock_rule *rule, u64 hz)
 	return scale(clock_rule_visible(rule, elapsed_ns, rule->limit_ns), hz, NS_PER_S);
 }
 
-/* Before Linux 6.4 the physical counter is the host's and takes no value. */
-static int check_physical_counter(struct vm *vm, const struct clock_rule *rule, struct error *err)
-{
-	if (vm->arch.has_counter_offset || rule->account == ACCOUNT_REALTIME)
-		return 0;
-	return error_set(err,
-			 "the guest's physical counter cannot be set: this KVM has no "
-			 "KVM_CAP_COUNTER_OFFSET (Linux 6.4); account realtime lets it run on");
-}
-
 static int restore_by_value(struct vm *vm, const struct clock_rule *rule,
 			    const struct saved_counters *saved, struct error *err)
 {
 	u64 visible = visible_ticks(vm, rule, saved->hz);
 
-	if (check_physical_counter(vm, rule, err))
+	if (check_physical_counter(vm, err))
 		return -1;
 	if (vm->arch.has_counter_offset && saved->physical_ticks &&
 	    set_counter(vm, rule, KVM_REG_ARM_PTIMER_CNT, saved->physical_ticks + visible,

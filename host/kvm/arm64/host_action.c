@@ -6,8 +6,9 @@
 
 int arch_plug(struct vm *vm, struct error *err)
 {
-	return error_set(err, "KVM makes no vCPU of an arm64 VM once its GIC is initialised "
-			      "(arch/arm64/kvm/arm.c, kvm_arch_vcpu_precreate)");
+	return error_unsupported(err,
+				 "KVM makes no vCPU of an arm64 VM once its GIC is initialised "
+				 "(arch/arm64/kvm/arm.c, kvm_arch_vcpu_precreate)");
 }
 
 /* Both counters by one offset; KVM looks at it anew whenever a vCPU is loaded, timers included. */
@@ -16,9 +17,10 @@ int arch_shift_clocks(struct vm *vm, u64 ns, struct error *err)
 	u64 ticks = scale(ns, host_counter_hz(), 1000000000);
 
 	if (!vm->arch.offset_in_force)
-		return error_set(err, "shift: the machine has no VM-wide counter offset "
-				      "(KVM_ARM_SET_COUNTER_OFFSET, Linux 6.4): start it with "
-				      "--restore-method offset");
+		return error_unsupported(err,
+					 "shift: the machine has no VM-wide counter offset "
+					 "(KVM_ARM_SET_COUNTER_OFFSET, Linux 6.4): start it with "
+					 "--restore-method offset");
 	return counters_set_offset(vm, vm->arch.counter_offset - ticks, err);
 }
 

@@ -52,24 +52,6 @@ static void enable_cap(struct vm *vm, u32 capability)
 	ioctl(vm->fd, KVM_ENABLE_CAP, &cap);
 }
 
-/*
- * An offset of the physical counter, which KVM has to trap on CPUs without FEAT_ECV's CNTPOFF_EL2
- * (api.rst, 4.139; timer_set_traps() in arch/arm64/kvm/arch_timer.c).
- */
-static int set_counter_offset(struct vm *vm, struct error *err)
-{
-	struct kvm_arm_counter_offset offset = { .counter_offset = vm->options->counter_offset };
-
-	if (!offset.counter_offset)
-		return 0;
-	if (!vm->arch.has_counter_offset)
-		return error_set(err, "--counter-offset: this KVM cannot set one "
-				      "(KVM_CAP_COUNTER_OFFSET, Linux 6.4)");
-	if (ioctl(vm->fd, KVM_ARM_SET_COUNTER_OFFSET, &offset) < 0)
-		return error_set(err, "KVM_ARM_SET_COUNTER_OFFSET: %s", strerror(errno));
-	return 0;
-}
-
 int arch_create_vm(struct vm *vm, struct error *err)
 {
 	const struct machine_options *o = vm->options;
@@ -86,8 +68,6 @@ int arch_create_vm(struct vm *vm, struct error *err)
 	vm->arch.has_pmu = vm_capability(vm, KVM_CAP_ARM_PMU_V3);
 	vm->arch.has_stolen_time = vm_capability(vm, KVM_CAP_STEAL_TIME);
 	vm->arch.has_counter_offset = vm_capability(vm, KVM_CAP_COUNTER_OFFSET);
-	if (set_counter_offset(vm, err))
-		return -1;
 	if (vm_add_memory(vm, RAM_ADDRESS, (u64)o->memory_mib << 20, true, err))
 		return -1;
 	if (vm->arch.has_stolen_time &&

@@ -47,9 +47,6 @@ enum {
 struct vcpu;
 struct vm;
 
-/* What restores go by that are told nothing else: see clock_rule.h. */
-#define RESTORE_METHOD RESTORE_OFFSET
-
 /* The host's counter that guests' are offsets from. */
 static inline u64 host_counter(void)
 {

@@ -70,7 +70,6 @@ int clock_save(struct vm *vm, struct vcpu *vcpu, struct state *out, const char *
 	saved.tsc_khz = vm->arch.tsc_khz;
 	if (ioctl(vm->fd, KVM_GET_CLOCK, &saved.clock) < 0)
 		return error_set(err, "%s", strerror(errno));
-	vm->clocks_at = stamp_now();
 	state_add(out, name, STATE_OF_VM, &saved, sizeof(saved));
 	return 0;
 }
@@ -142,6 +141,10 @@ static int restore_by_offset(struct vm *vm, const struct clock_rule *rule,
 	return 0;
 }
 
+static const char no_pair[] =
+	"KVM_GET_CLOCK has no pair of clock and host TSC (KVM_CLOCK_HOST_TSC): the host's "
+	"clocksource is not the TSC, or the guest has used no kvmclock yet";
+
 static int restore_by_sequence(struct vm *vm, const struct clock_rule *rule,
 			       const struct saved_clock *saved, struct error *err)
 {
@@ -149,18 +152,34 @@ static int restore_by_sequence(struct vm *vm, const struct clock_rule *rule,
 	struct kvm_clock_data now;
 
 	if (!has_pair(from))
-		return error_set(
-			err, "sequence: when this was saved, KVM_GET_CLOCK had no pair of clock "
-			     "and host TSC (KVM_CLOCK_HOST_TSC): the host's clocksource is not "
-			     "the TSC, or no vCPU had run");
+		return error_set(err, "sequence, at the save: %s", no_pair);
 	if (set_kvmclock_by_account(vm, rule, saved, err) || get_kvmclock(vm, &now, err))
 		return -1;
 	if (!has_pair(&now))
-		return error_set(err, "sequence: KVM_GET_CLOCK has no pair of clock and host TSC "
-				      "(KVM_CLOCK_HOST_TSC) here");
+		return error_set(err, "sequence: %s", no_pair);
 	vm->arch.tsc_shift = scale(now.clock - from->clock, saved->tsc_khz, KHZ_PER_GHZ) +
 			     (s64)(from->host_tsc - now.host_tsc);
 	return 0;
+}
+
+/* Before a machine is saved; what makes it one for another host is looked at there. */
+int arch_check_restorable(struct vm *vm, struct error *err)
+{
+	struct clock_rule rule = vm_clock_rule(vm);
+	struct kvm_clock_data now;
+
+	if (rule.method == RESTORE_VALUE)
+		return 0;
+	if (!vm->arch.has_tsc_offset)
+		return error_unsupported(err,
+					 "restore by %s: this KVM has no KVM_VCPU_TSC_OFFSET "
+					 "(Linux 5.16)",
+					 restore_method_name(rule.method));
+	if (rule.method == RESTORE_OFFSET)
+		return 0;
+	if (get_kvmclock(vm, &now, err))
+		return -1;
+	return has_pair(&now) ? 0 : error_unsupported(err, "restore by sequence: %s", no_pair);
 }
 
 /* Offsets are in the guest's ticks and host_counter() in the host's. */

@@ -109,7 +109,8 @@ int arch_shift_clocks(struct vm *vm, u64 ns, struct error *err)
 	u64 cycles = scale(ns, vm->arch.tsc_khz, 1000000);
 
 	if (!vm->arch.has_tsc_offset || !vm->arch.tsc_khz)
-		return error_set(err, "shift: this KVM has no KVM_VCPU_TSC_OFFSET (Linux 5.16)");
+		return error_unsupported(err,
+					 "shift: this KVM has no KVM_VCPU_TSC_OFFSET (Linux 5.16)");
 	if (shift_kvmclock(vm, ns, err))
 		return -1;
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
