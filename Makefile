@@ -38,6 +38,9 @@ image_flags_x86_64 := -m64 -march=x86-64 -mno-red-zone -mgeneral-regs-only -fno-
 	-mstack-protector-guard=global -fcf-protection=none -Ilib/x86
 image_flags_arm64 := -march=armv8-a -mgeneral-regs-only -mno-outline-atomics -mstrict-align \
 	-mno-omit-leaf-frame-pointer -fpie -fvisibility=hidden -Ilib/arm64 -Ibuild/include/libfdt
+# No name of the build directory gets in: the same sources give the same bytes anywhere.
+prefix_map := -ffile-prefix-map=$(CURDIR)=.
+image_flags += $(prefix_map)
 image_link := -nostdlib -static -Wl,--build-id=none -Wl,-z,noexecstack -Wl,--gc-sections \
 	-Wl,-z,max-page-size=4096 -Wl,--no-warn-rwx-segments
 image_link_x86_64 := -no-pie -Wl,-T,lib/x86/image.lds
@@ -56,6 +59,7 @@ image_src_$(1) := $$(wildcard $$(DIR_$(1))/*.c)
 image_obj_$(1) := $$(patsubst %.c,build/$(1)/%.o,$$(image_src_$(1)))
 image_elf_$(1) := $$(patsubst %.c,build/$(1)/%.elf,$$(image_src_$(1)))
 images_$(1) := $$(image_elf_$(1))
+images_$(1) += $$(patsubst %.c,build/$(1)/%.txt,$$(image_src_$(1)))
 ifeq ($(1),arm64)
 images_$(1) += $$(patsubst %.c,build/$(1)/%.img,$$(image_src_$(1)))
 endif
@@ -81,6 +85,11 @@ build/$(1)/$$(DIR_$(1))/%.elf: build/$(1)/$$(DIR_$(1))/%.o build/$(1)/libcflat.a
 build/$(1)/$$(DIR_$(1))/%.img: build/$(1)/$$(DIR_$(1))/%.elf
 	$$(call say,IMG,$$@) $$(PREFIX_$(1))objcopy -O binary $$< $$@
 
+# What the image's file says of itself at its head, for --explain.
+build/$(1)/$$(DIR_$(1))/%.txt: $$(DIR_$(1))/%.c scripts/story.awk
+	@mkdir -p $$(@D)
+	$$(call say,TXT,$$@) awk -f scripts/story.awk $$< >$$@
+
 .SECONDARY: $$(image_obj_$(1))
 images: $$(images_$(1))
 -include $$(addsuffix .d,$$(lib_obj_$(1)) $$(image_obj_$(1)))
@@ -89,7 +98,7 @@ $(foreach arch,$(ARCHES),$(eval $(call image_rules,$(arch))))
 
 # ---- host programs ------------------------------------------------------------------------------
 
-host_flags := $(warnings) -O2 -g -D_GNU_SOURCE -fno-omit-frame-pointer -iquote lib -iquote host \
+host_flags := $(warnings) -O2 -g $(prefix_map) -D_GNU_SOURCE -fno-omit-frame-pointer -iquote lib -iquote host \
 	-iquote build
 backend_kvm_src := $(wildcard host/kvm/backend*.c)
 runner_src := $(wildcard host/*.c host/qemu/*.c) $(backend_kvm_src) $(wildcard host/kvm/clock_rule.c)
@@ -197,6 +206,8 @@ build/config-checked: build/$(NATIVE)/host/runner unittests.cfg $(wildcard expec
 host units:
 images:
 all: images host $(if $(NATIVE),build/config-checked)
+
+include packaging.mk
 
 check:
 	scripts/check.sh

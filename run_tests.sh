@@ -4,13 +4,19 @@
 # Makes sure of tools and build, then becomes the runner. Nothing here decides a verdict.
 set -u
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 export KTT_ROOT=$root
 
 case $HOSTTYPE in
 aarch64) native=arm64 ;;
 *) native=x86_64 ;;
 esac
+
+# Installed, all is built, and results are the user's.
+if [ ! -e "$root/Makefile" ]; then
+	export KTT_RESULTS=${KTT_RESULTS:-$PWD/results}
+	exec "$root/build/$native/host/runner" "$@"
+fi
 
 # KTT_NO_SETUP: go on with what is there, for hosts that can have one architecture's tools alone.
 if [ -z "${KTT_NO_SETUP:-}" ] && ! "$root/scripts/setup.sh"; then

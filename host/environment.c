@@ -153,7 +153,17 @@ static json_t *host_json(void)
 	return host;
 }
 
-/* "v0.1-3-gabcdef-dirty" of the checkout, or NULL where there is none. */
+/* What "make install" and "make dist" noted of the checkout they were made from, or NULL. */
+static char *noted_version(const char *root)
+{
+	char *path = text_format("%s/git-version", root);
+	char *version = first_line(path);
+
+	free(path);
+	return version;
+}
+
+/* "v0.1-3-gabcdef-dirty" of the checkout, or NULL where nothing tells. */
 static char *git_version(void)
 {
 	const char *root = getenv("KTT_ROOT");
@@ -173,7 +183,7 @@ static char *git_version(void)
 	text_free(&out);
 	text_free(&errors);
 	free(git_dir);
-	return version;
+	return version ? version : noted_version(root ? root : ".");
 }
 
 json_t *environment_collect(void)

@@ -374,6 +374,13 @@ static bool subject_matches(const char *subject, const char *test, const char *c
 	return matches;
 }
 
+bool expectation_may_concern(const struct expectation *e, const struct test *test,
+			     const char *check)
+{
+	return subject_matches(e->subject, test->name, check) &&
+	       name_holds(e->conditions->archs, arch_to_name(test->arch));
+}
+
 struct expectation *expected_find(struct expectations *e, const char *test, const char *check,
 				  const struct circumstances *c)
 {

@@ -14,6 +14,7 @@
 #define HOST_EXPECTED_H
 
 #include "arch.h"
+#include "config.h"
 #include "ini.h"
 #include "types.h"
 #include "verdict.h"
@@ -54,6 +55,13 @@ int expected_load(const char *dir, struct expectations *e);
 /* The same with the mistakes added to a list instead of printed. */
 int expected_read(const char *dir, struct expectations *e, struct mistakes *m);
 void expected_free(struct expectations *e);
+
+/*
+ * Whether an entry is about a test (check == NULL) or one check of it, on its architecture, whatever
+ * else the entry's conditions are.
+ */
+bool expectation_may_concern(const struct expectation *e, const struct test *test,
+			     const char *check);
 
 /*
  * The entry for a test (check == NULL) or one check of it under these circumstances, or NULL. Of

@@ -28,7 +28,6 @@ struct guest_output {
 	bool too_long; /* this line: its rest is dropped */
 	bool hello, ended, panicked;
 	bool reset_expected;
-	size_t nr_listed; /* checks that it named instead of running them */
 	u64 backtrace[BACKTRACE_MAX];
 	size_t nr_backtrace;
 };
@@ -143,7 +142,7 @@ static void take_protocol_line(struct guest_output *g, const char *line)
 	else if (IS(PROTO_CALL))
 		g->events->call(g->ctx, fields);
 	else if (IS(PROTO_CHECK))
-		g->nr_listed++;
+		json_array_append(g->result->listed, fields);
 	else if (IS(PROTO_END))
 		take_end(g, fields);
 #undef IS
@@ -231,8 +230,9 @@ static void find_missing(struct guest_output *g, const char *why)
 		trouble(g, "%s (%s)", why, k->position);
 	if (!g->hello)
 		trouble(g, "no hello line: the image did not start, or is none of this suite's");
-	if (g->ended && !k->depth && g->nr_listed) {
-		k->skip_reason = text_format("the image listed its %zu checks", g->nr_listed);
+	if (g->ended && !k->depth && json_array_size(g->result->listed)) {
+		k->skip_reason = text_format("the image listed its %zu checks",
+					     json_array_size(g->result->listed));
 		return;
 	}
 	if (!k->depth || !b->has_plan)

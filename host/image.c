@@ -36,6 +36,11 @@ char *image_symbols_path(const char *dir, enum arch arch, const char *name)
 	return path_of(dir, arch, name, "elf");
 }
 
+char *image_story_path(const char *dir, enum arch arch, const char *name)
+{
+	return path_of(dir, arch, name, "txt");
+}
+
 bool image_dir_exists(const char *dir, enum arch arch)
 {
 	char *path = text_format("%s/%s/%s", dir, arch_to_name(arch), source_dir(arch));

@@ -15,6 +15,9 @@ char *image_path(const char *dir, enum arch arch, const char *name);
 /* The ELF with symbols. Malloced. */
 char *image_symbols_path(const char *dir, enum arch arch, const char *name);
 
+/* What the image's source says of itself, in plain text. Malloced. */
+char *image_story_path(const char *dir, enum arch arch, const char *name);
+
 /* Whether images of that architecture were built into dir. */
 bool image_dir_exists(const char *dir, enum arch arch);
 

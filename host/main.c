@@ -14,6 +14,7 @@
 #include "config.h"
 #include "environment.h"
 #include "expected.h"
+#include "explain.h"
 #include "image.h"
 #include "kernel_mode.h"
 #include "options.h"
@@ -307,6 +308,20 @@ static int compare(const struct options *o)
 	return complain("%s", err.text);
 }
 
+static int explain_checks(struct run *run)
+{
+	struct explain_spec spec = {
+		.options = &run->options,
+		.config = &run->config,
+		.expectations = &run->expectations,
+		.archs = run->archs,
+	};
+	struct error err;
+
+	return explain(&spec, run->options.explain, stdout, &err) ? complain("%s", err.text)
+								  : EXIT_EXPECTED;
+}
+
 static int main_run(struct run *run)
 {
 	struct error err;
@@ -325,12 +340,15 @@ static int main_run(struct run *run)
 	status = choose_archs(run);
 	if (status)
 		return status;
-	if (select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
+	if (!run->options.explain &&
+	    select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
 		return complain("%s", err.text);
 	if (expected_load(run->options.expected, &run->expectations))
 		return EXIT_NO_RUN;
 	if (target_fetch_qemus(&run->options, &err))
 		return complain("%s", err.text);
+	if (run->options.explain)
+		return explain_checks(run);
 	status = run->options.kernel ? choose_hosts(run) : choose_targets(run);
 	if (status)
 		return status;

@@ -32,6 +32,9 @@ void options_usage(FILE *out)
 	      "(arm64/counter). Names and groups add up.\n"
 	      "\n"
 	      "  -l, --list            list the tests and exit\n"
+	      "  --explain CHECK       what a check (counter.cross-cpu) or a test is about, what "
+	      "its\n"
+	      "                        failure means, how to run it alone; exit\n"
 	      "  -g, --group LIST      tests of these groups\n"
 	      "  -a, --arch LIST       x86_64, arm64, or both with a comma (default: what was "
 	      "built)\n"
@@ -111,6 +114,7 @@ enum {
 	OPTION_EXPECTED,
 	OPTION_IMAGES,
 	OPTION_CHECK_CONFIG,
+	OPTION_EXPLAIN,
 	OPTION_KERNEL,
 	OPTION_MODULES,
 	OPTION_KERNEL_APPEND,
@@ -143,6 +147,7 @@ static const struct option long_options[] = {
 	{ "expected", required_argument, NULL, OPTION_EXPECTED },
 	{ "images", required_argument, NULL, OPTION_IMAGES },
 	{ "check-config", no_argument, NULL, OPTION_CHECK_CONFIG },
+	{ "explain", required_argument, NULL, OPTION_EXPLAIN },
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
 	{ "modules", required_argument, NULL, OPTION_MODULES },
 	{ "kernel-append", required_argument, NULL, OPTION_KERNEL_APPEND },
@@ -263,9 +268,13 @@ static int take_path(char **path, const char *value)
 
 /* ---- QEMU ------------------------------------------------------------------------------------ */
 
+/* As ./configure found it; where it is not there any more, the one of that name in PATH. */
 static const char *qemu_configured(enum arch arch)
 {
-	return arch == ARCH_X86_64 ? CONFIG_QEMU_X86_64 : CONFIG_QEMU_ARM64;
+	const char *path = arch == ARCH_X86_64 ? CONFIG_QEMU_X86_64 : CONFIG_QEMU_ARM64;
+	const char *slash = strrchr(path, '/');
+
+	return slash && access(path, X_OK) ? slash + 1 : path;
 }
 
 /*
@@ -421,6 +430,9 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_path(&o->images, optarg);
 	case OPTION_CHECK_CONFIG:
 		o->check_config = true;
+		return -1;
+	case OPTION_EXPLAIN:
+		o->explain = optarg;
 		return -1;
 	case OPTION_KERNEL:
 		return take_path(&o->kernel, optarg);

@@ -29,6 +29,7 @@ struct options {
 	char *images;		/* --images DIR; default build */
 	char *qemu[ARCH_COUNT]; /* --qemu [ARCH=]PATH, or by arch from configure */
 	bool check_config;   /* --check-config: every image has a test and the reverse; then exit */
+	const char *explain; /* --explain CHECK; then exit. Or NULL */
 	char **tests;	     /* names, NULL-terminated */
 	char *kernel;	     /* --kernel WHAT, or NULL */
 	char *modules;	     /* --modules DIR, or NULL */

@@ -16,6 +16,7 @@ void test_result_init(struct test_result *r, const struct test *test, unsigned r
 		.repetition = repetition,
 		.verdict = VERDICT_SKIP,
 		.raw = VERDICT_SKIP,
+		.listed = json_array(),
 		.measurements = json_array(),
 		.calls = json_array(),
 	};
@@ -29,6 +30,7 @@ void test_result_free(struct test_result *r)
 		words_free(r->checks[i].diagnostics);
 	}
 	free(r->checks);
+	json_decref(r->listed);
 	json_decref(r->measurements);
 	json_decref(r->calls);
 	free(r->reason);

@@ -33,6 +33,7 @@ struct test_result {
 	const struct expectation *expectation;
 	struct check_result *checks;
 	size_t nr_checks;
+	json_t *listed;	      /* array of objects: checks that it named instead of running */
 	json_t *measurements; /* array of objects, from "measure" lines */
 	json_t *calls;	      /* array of objects: host calls made and what they gave */
 	u64 start_ns;	      /* since the run's start */

@@ -55,7 +55,7 @@ step() {
 
 c_files() { git ls-files '*.c' '*.h' 2>/dev/null || find lib x86 arm host tests -name '*.[ch]'; }
 shell_files() {
-	git ls-files '*.sh' configure .ci/run 2>/dev/null || ls configure .ci/run run_tests.sh scripts/*.sh
+	git ls-files '*.sh' '*.bash' configure .ci/run 2>/dev/null || ls configure .ci/run run_tests.sh scripts/*.sh
 }
 
 stage_lint() {

@@ -90,6 +90,7 @@ if [ $checks = yes ]; then
 	need_command cppcheck cppcheck
 	need_command jq jq
 	need_command libxml2-utils xmllint
+	need_command groff-base groff
 fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0
@@ -106,10 +107,10 @@ setup.sh: missing here (by their Debian names): ${missing[*]}
 setup.sh: this is no Debian or Ubuntu, so nothing was installed. Install:
   Fedora:  gcc make binutils gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu qemu-system-x86
            qemu-system-aarch64 jansson-devel xz-devel xz-static libzstd-static glibc-static
-           libfdt-devel libcmocka-devel ShellCheck clang-tools-extra cppcheck jq libxml2
+           libfdt-devel libcmocka-devel ShellCheck clang-tools-extra cppcheck jq libxml2 groff-base
            (arm64's libfdt.a has no package for other hosts: without it, x86_64 alone is built)
   Arch:    base-devel aarch64-linux-gnu-gcc qemu-system-x86 qemu-system-aarch64 jansson xz zstd
-           dtc cmocka shellcheck clang cppcheck jq libxml2
+           dtc cmocka shellcheck clang cppcheck jq libxml2 groff
 EOF
 	exit 3
 fi

@@ -255,6 +255,18 @@ bool words_have(char *const *words, const char *word)
 	return false;
 }
 
+char **words_unique(char *const *words)
+{
+	char **unique = memory_zalloc((words_count(words) + 1) * sizeof(*unique));
+	size_t count = 0;
+
+	for (size_t i = 0; words[i]; i++) {
+		if (!words_have(unique, words[i]))
+			unique[count++] = text_copy(words[i]);
+	}
+	return unique;
+}
+
 char *words_join(char *const *words, const char *separator)
 {
 	struct text t = { 0 };

@@ -57,6 +57,8 @@ size_t words_count(char *const *words);
 bool words_any(const char *s, const char *separators);
 char **words_copy(char *const *words);
 bool words_have(char *const *words, const char *word);
+/* Each word once, in the order of their first places; words_free() it. */
+char **words_unique(char *const *words);
 
 /* The words (NULL-terminated) with the separator between them: "a, b, c". Malloced. */
 char *words_join(char *const *words, const char *separator);

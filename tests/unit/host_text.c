@@ -46,6 +46,16 @@ static void words_are_quoted_for_a_shell(void **state)
 	text_free(&t);
 }
 
+static void words_are_taken_once(void **state)
+{
+	char *words[] = { "b", "a", "b", "b", "c", "a", NULL };
+	char **unique = words_unique(words), *joined = words_join(unique, " ");
+
+	assert_string_equal(joined, "b a c");
+	free(joined);
+	words_free(unique);
+}
+
 static void expect_utf8(const char *data, size_t len, const char *expected)
 {
 	struct text t = { 0 };
@@ -178,6 +188,7 @@ int main(void)
 		cmocka_unit_test(buffer_grows),
 		cmocka_unit_test(empty_text_is_taken_as_string),
 		cmocka_unit_test(words_are_quoted_for_a_shell),
+		cmocka_unit_test(words_are_taken_once),
 		cmocka_unit_test(invalid_utf8_is_escaped),
 		cmocka_unit_test(words_are_split_and_joined),
 		cmocka_unit_test(text_is_trimmed),
