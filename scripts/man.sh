@@ -9,8 +9,8 @@ set -eu
 
 template=$1 version=$2 runner=$3
 
-# --help has an option in columns 1 to 24 and its text behind, on as many lines as that takes; lines at
-# the margin head what follows.
+# --help has an option up to the first blank from column 24 on and its text behind, on as many lines as
+# that takes; lines at the margin head what follows.
 options() {
 	"$runner" --help | awk '
 		function escape(s) {
@@ -25,12 +25,11 @@ options() {
 		}
 		/^  -/ {
 			started = 1
-			name = trim(substr($0, 1, 24))
-			text = trim(substr($0, 25))
-			if (substr($0, 24, 1) != " ") {
-				name = trim($0)
-				text = ""
-			}
+			at = 24
+			while (at <= length($0) && substr($0, at, 1) != " ")
+				at++
+			name = trim(substr($0, 1, at))
+			text = trim(substr($0, at))
 			print ".TP"
 			print ".B " escape(name)
 			if (text != "")
