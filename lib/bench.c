@@ -41,6 +41,13 @@ const struct bench_result *bench_result(const char *name)
 	return NULL;
 }
 
+const void *bench_subject(void)
+{
+	const struct bench *b = report_subject();
+
+	return b->subject;
+}
+
 /* ---- measuring --------------------------------------------------------------------------------- */
 
 /*

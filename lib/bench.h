@@ -48,6 +48,7 @@ struct bench {
 	u64 samples;			 /* 0: the default */
 	u64 batch; /* operations a sample; 0: chosen so that a tick is no hundredth of one */
 	const char *guards, *story; /* as in struct check */
+	const void *subject;	    /* the image's own, for bench_subject() */
 };
 
 /* What was measured, for checks that compare. Costs are of one operation, in fixed point (stats.h). */
@@ -66,6 +67,9 @@ struct bench_result {
  */
 int bench_report_run(const char *image, const struct bench *benches, size_t nr_benches,
 		     const struct check *checks, size_t nr_checks);
+
+/* In prepare, run, finish and class: the subject of the benchmark that is under way. */
+const void *bench_subject(void);
 
 /* NULL where that benchmark has not been measured in this run. */
 const struct bench_result *bench_result(const char *name);

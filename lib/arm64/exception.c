@@ -4,6 +4,7 @@
  * expects them (the fixup table, exception_try()), everything else is reported and ends the image.
  */
 #include "console.h"
+#include "el2host.h"
 #include "panic.h"
 #include "stdio.h"
 #include "types.h"
@@ -32,6 +33,9 @@ enum vector_kind {
 	VECTOR_FIQ,
 	VECTOR_SERROR,
 };
+
+/* A synchronous exception from a lower level in AArch64. */
+#define VECTOR_SYNC_LOWER (4 * 2 + VECTOR_SYNC)
 
 struct fixup {
 	s32 from; /* relative to the field itself */
@@ -185,6 +189,9 @@ void exception_entry(struct exception_frame *frame)
 
 	switch (frame->vector & 3) {
 	case VECTOR_SYNC:
+		if (frame->vector == VECTOR_SYNC_LOWER && current_el() == 2 &&
+		    el2host_handle(frame))
+			return;
 		if (fix_up(frame) || return_to_try(cpu, frame))
 			return;
 		break;

@@ -4,6 +4,7 @@
  */
 #include "libcflat.h"
 #include "console.h"
+#include "el2host.h"
 #include "startup.h"
 #include "uart.h"
 #include <arch/cpu.h>
@@ -34,7 +35,7 @@ int wanted_el(void)
 
 const char *arch_unmet(void)
 {
-	if (current_el() == level_wanted)
+	if (current_el() == level_wanted || el2host_active())
 		return NULL;
 	if (level_at_boot == 1)
 		return "el=2 was asked for and the image was entered at EL1";
@@ -72,7 +73,7 @@ static void choose_level(void)
 	if (level_wanted != 1 && level_wanted != 2)
 		panic("argument el=%d: an image runs at EL1 or at EL2", level_wanted);
 	if (current_el() == 2 && level_wanted == 1)
-		el2_drop();
+		el2_drop(0, NULL);
 }
 
 /*

@@ -151,6 +151,8 @@ secondary_entry:
 	cmp	x0, #(2 << 2)
 	ccmp	x1, #1, #0, eq
 	b.ne	1f
+	mov	x0, xzr
+	mov	x1, xzr
 	bl	el2_drop
 1:	mov	x30, xzr
 	ldr	x0, [x19, #SECONDARY_PERCPU]
@@ -275,38 +277,42 @@ mmu_enable:
 /*
  * From EL2 with E2H to EL1, E2H staying set (a CPU may have it fixed to 1), TGE going. EL1 gets
  * EL2's translation, so nothing changes for the caller but its level.
+ * x0: more bits for HCR_EL2; x1: the end of EL2's exception stack from now on, or 0: it keeps its own.
  */
 	.global	el2_drop
 	.type	el2_drop, %function
 el2_drop:
-	mrs	x0, mair_el1
-	msr	mair_el12, x0
-	mrs	x0, tcr_el1
-	msr	tcr_el12, x0
-	mrs	x0, ttbr0_el1
-	msr	ttbr0_el12, x0
-	mrs	x0, vbar_el1
-	msr	vbar_el12, x0
-	mov	x0, #CPACR_FPEN
-	msr	cpacr_el12, x0
+	mrs	x2, mair_el1
+	msr	mair_el12, x2
+	mrs	x2, tcr_el1
+	msr	tcr_el12, x2
+	mrs	x2, ttbr0_el1
+	msr	ttbr0_el12, x2
+	mrs	x2, vbar_el1
+	msr	vbar_el12, x2
+	mov	x2, #CPACR_FPEN
+	msr	cpacr_el12, x2
 	msr	cntkctl_el12, xzr
 	msr	cntp_ctl_el02, xzr
 	msr	cntv_ctl_el02, xzr
-	mrs	x0, sctlr_el1
-	msr	sctlr_el12, x0
-	mrs	x0, tpidr_el2
-	msr	tpidr_el1, x0
+	mrs	x2, sctlr_el1
+	msr	sctlr_el12, x2
+	mrs	x2, tpidr_el2
+	msr	tpidr_el1, x2
 	msr	spsel, #1
-	mov	x0, sp
-	msr	spsel, #0
-	msr	sp_el1, x0
+	mov	x2, sp
+	msr	sp_el1, x2
+	cbz	x1, 1f
+	mov	sp, x1
+1:	msr	spsel, #0
 	msr	elr_el2, x30
-	mov	x0, #PSTATE_EL1T_MASKED
-	msr	spsr_el2, x0
+	mov	x2, #PSTATE_EL1T_MASKED
+	msr	spsr_el2, x2
 	tlbi	alle1
 	dsb	nsh
-	ldr	x0, =(HCR_RW | HCR_E2H)
-	msr	hcr_el2, x0
+	ldr	x2, =(HCR_RW | HCR_E2H)
+	orr	x2, x2, x0
+	msr	hcr_el2, x2
 	isb
 	eret
 

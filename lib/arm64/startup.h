@@ -68,8 +68,12 @@ extern char boot_exception_guard[], boot_exception_stack_end[];
 extern char boot_stack_guard[], boot_stack_end[];
 void secondary_entry(void);
 
-/* From EL2 with E2H to EL1, translation and stack staying as they are. */
-void el2_drop(void);
+/*
+ * From EL2 with E2H to EL1, translation and stack staying as they are. hcr: what HCR_EL2 gets beside
+ * RW and E2H. What comes to EL2 from then on runs on the stack that ends there, or where it is NULL
+ * on the one that EL1 uses for its exceptions, so nothing may come.
+ */
+void el2_drop(u64 hcr, void *el2_stack_end);
 
 /* vectors.S */
 extern char exception_vectors[];

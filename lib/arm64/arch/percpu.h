@@ -17,12 +17,15 @@ struct exception_try_state {
 	struct exception *caught;
 };
 
+struct el2host;
+
 struct percpu {
 	int id;
 	u64 mpidr; /* affinity fields only */
 	uintptr_t stack;
 	uintptr_t stack_end;
 	struct exception_try_state *try;
+	const struct el2host *el2host; /* what is at EL2 while this CPU is at EL1, or NULL */
 	u64 spurious_irqs;
 	bool in_panic;
 	uintptr_t gic_redistributor; /* GICv3: RD_base */
