@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "kvm/control.h"
 #include "kvm/options.h"
@@ -163,10 +164,36 @@ static void print_stats(struct program *p)
 	text_free(&t);
 }
 
+/* What the VMM may need beside the machine as built, such as a snapshot's buffers; a stack a vCPU. */
+#define MEMORY_HEADROOM (256ull << 20)
+#define STACK_SIZE	(8ull << 20)
+
+/*
+ * No guest makes the VMM grow without bounds: from here on it may take so much more than it has and
+ * no more (getrlimit(2), RLIMIT_DATA; proc(5), statm's sixth field is what that counts). An
+ * allocation beyond it ends the VMM with a message.
+ */
+static void bound_memory(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	struct rlimit limit;
+
+	if (f && fscanf(f, "%*s %*s %*s %*s %*s %llu", &pages) == 1) {
+		limit.rlim_cur =
+			pages * sysconf(_SC_PAGESIZE) + MEMORY_HEADROOM + VCPUS_MAX * STACK_SIZE;
+		limit.rlim_max = limit.rlim_cur;
+		setrlimit(RLIMIT_DATA, &limit);
+	}
+	if (f)
+		fclose(f);
+}
+
 static int run(struct program *p, struct error *err)
 {
 	int status;
 
+	bound_memory();
 	if (vm_start_threads(&p->vm, err))
 		return -1;
 	add_sources(p);

@@ -15,7 +15,7 @@ suite_failed=0
 
 # runs the runner; sets $status; stdout and stderr in files of these names
 run_suite() {
-	timeout 120 "$run" -o results "$@" >stdout 2>stderr </dev/null
+	timeout 300 "$run" -o results "$@" >stdout 2>stderr </dev/null
 	status=$?
 }
 
