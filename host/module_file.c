@@ -5,6 +5,7 @@
  */
 #include "module_file.h"
 
+#include <ctype.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,4 +204,53 @@ char *module_name(const char *file_name)
 			*c = '_';
 	}
 	return name;
+}
+
+/* To the blank that ends the word: one in double quotes does not. */
+static size_t word_length(const char *word)
+{
+	bool quoted = false;
+	size_t len = 0;
+
+	for (; word[len] && (quoted || !isspace((unsigned char)word[len])); len++) {
+		if (word[len] == '"')
+			quoted = !quoted;
+	}
+	return len;
+}
+
+/* Of a word "NAME.PARAMETER…", the parameter; NULL where it is not for that module. */
+static const char *parameter_of(const char *module, const char *word, size_t len)
+{
+	size_t name_len = strlen(module);
+
+	if (len <= name_len + 1 || word[name_len] != '.')
+		return NULL;
+	for (size_t i = 0; i < name_len; i++) {
+		if (module[i] != (word[i] == '-' ? '_' : word[i]))
+			return NULL;
+	}
+	return word + name_len + 1;
+}
+
+char *module_parameters(const char *file_name, const char *command_line)
+{
+	char *module = module_name(file_name);
+	struct text parameters = { 0 };
+	size_t len;
+
+	for (const char *word = command_line; *word; word += len) {
+		const char *parameter;
+
+		word += strspn(word, " \t\n");
+		len = word_length(word);
+		parameter = parameter_of(module, word, len);
+		if (!parameter)
+			continue;
+		if (parameters.len)
+			text_append(&parameters, " ");
+		text_append_bytes(&parameters, parameter, word + len - parameter);
+	}
+	free(module);
+	return text_take(&parameters);
 }

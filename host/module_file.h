@@ -32,4 +32,11 @@ void module_file_free(struct module_file *m);
  */
 char *module_name(const char *file_name);
 
+/*
+ * What finit_module(2) wants for the module of this file: of a kernel's command line all words
+ * "NAME.PARAMETER=VALUE" with its name, without that, with a blank between them. The kernel itself does
+ * it only for what is built in (Documentation/admin-guide/kernel-parameters.rst). Malloced.
+ */
+char *module_parameters(const char *file_name, const char *command_line);
+
 #endif

@@ -19,6 +19,7 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+#include "module_file.h"
 #include "stream.h"
 #include "util/memory.h"
 #include "util/text.h"
@@ -53,16 +54,19 @@ static char *read_whole(const char *path, size_t *size)
 	return text_take(&content);
 }
 
-static void load_module(const char *path)
+static void load_module(const char *path, const char *command_line)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *parameters;
 
 	if (fd < 0) {
 		fprintf(stderr, "init: %s: %s\n", path, strerror(errno));
 		return;
 	}
-	if (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST)
+	parameters = module_parameters(path, command_line);
+	if (syscall(SYS_finit_module, fd, parameters, 0) < 0 && errno != EEXIST)
 		fprintf(stderr, "init: loading %s: %s\n", path, strerror(errno));
+	free(parameters);
 	close(fd);
 }
 
@@ -107,6 +111,7 @@ static void load_modules(void)
 	size_t size;
 	char *list = read_whole(PID1_MODULES_FILE, &size);
 	char *cpuinfo = read_whole("/proc/cpuinfo", &size);
+	char *command_line = read_whole("/proc/cmdline", &size);
 	char **paths;
 
 	if (!list)
@@ -114,8 +119,9 @@ static void load_modules(void)
 	paths = words_split(list, "\n");
 	for (char **path = paths; *path; path++) {
 		if (is_for_this_cpu(*path, cpuinfo ? cpuinfo : ""))
-			load_module(*path);
+			load_module(*path, command_line ? command_line : "");
 	}
+	free(command_line);
 	free(cpuinfo);
 	words_free(paths);
 	free(list);

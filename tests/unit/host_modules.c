@@ -446,6 +446,28 @@ static void dash_and_underscore_are_the_same(void **state)
 	expect_order("mods", "kvm-amd", "some_thing kvm_amd");
 }
 
+static void expect_parameters(const char *file, const char *command_line, const char *expected)
+{
+	char *parameters = module_parameters(file, command_line);
+
+	assert_string_equal(parameters, expected);
+	free(parameters);
+}
+
+static void parameters_are_the_modules_own(void **state)
+{
+	static const char line[] =
+		"quiet kvm.halt_poll_ns=0 kvm-amd.nested=0  kvm_amd.avic kvmx.a=1 kvm. "
+		"x.kvm.b=3 kvm.name=\"a b\" kvm\n";
+
+	expect_parameters("/modules/kvm.ko", line, "halt_poll_ns=0 name=\"a b\"");
+	expect_parameters("/modules/kvm-amd.ko.xz", line, "nested=0 avic");
+	expect_parameters("kvm_amd.ko", line, "nested=0 avic");
+	expect_parameters("irqbypass.ko", line, "");
+	expect_parameters("kvm.ko", "", "");
+	expect_parameters("kvm.ko", "kvm.open=\"a b", "open=\"a b");
+}
+
 static void trouble_with_dependencies_is_said(void **state)
 {
 	simple_module("mods/kernel/a.ko", "b");
@@ -596,6 +618,7 @@ int main(void)
 		cmocka_unit_test_setup(signed_modules_stay_as_they_are, clean),
 		cmocka_unit_test_setup(dependencies_come_first_and_once, clean),
 		cmocka_unit_test_setup(dash_and_underscore_are_the_same, clean),
+		cmocka_unit_test(parameters_are_the_modules_own),
 		cmocka_unit_test_setup(trouble_with_dependencies_is_said, clean),
 		cmocka_unit_test_setup(modules_that_do_not_fit_are_refused, clean),
 		cmocka_unit_test_setup(depmods_list_is_used, clean),
