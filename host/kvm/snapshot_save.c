@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a snapshot. It is built in a file without a name (open(2), O_TMPFILE), so that nothing is
- * left when the VMM dies over it, and named when it is whole.
+ * left when the VMM dies over it, and named when it is whole. A path that is a symbolic link, such as
+ * /proc/PID/fd/N, is somebody's who has made the file, and is written as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "kvm/snapshot.h"
 #include "kvm/snapshot_format.h"
@@ -236,6 +238,22 @@ static char *name_beside(const char *path)
 	return text_format("%s.%d.tmp", path, (int)getpid());
 }
 
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static int open_existing(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	if (fd < 0)
+		error_set(err, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
 /* *beside: the file's name so far, or NULL where it has none. */
 static int open_new(const char *path, char **beside, struct error *err)
 {
@@ -280,13 +298,14 @@ static int give_name(int fd, char **beside, const char *path, struct error *err)
 
 int snapshot_save(struct vm *vm, const char *path, struct error *err)
 {
+	bool exists = is_link(path);
 	struct writer *w;
-	char *beside;
+	char *beside = NULL;
 	int fd, result;
 
 	if (arch_check_restorable(vm, err))
 		return -1;
-	fd = open_new(path, &beside, err);
+	fd = exists ? open_existing(path, err) : open_new(path, &beside, err);
 	if (fd < 0)
 		return -1;
 	w = memory_zalloc(sizeof(*w));
@@ -295,7 +314,7 @@ int snapshot_save(struct vm *vm, const char *path, struct error *err)
 	result = put_all(w, vm, err);
 	if (result)
 		error_prefix(err, "%s", path);
-	else
+	else if (!exists)
 		result = give_name(fd, &beside, path, err);
 	if (beside)
 		unlink(beside);
