@@ -381,27 +381,6 @@ static const struct check exact[] = {
 #define WINDOWS 101
 #define TRAPS	64 /* in a window */
 
-static void some_traps(void)
-{
-	write_sctlr_isb(TRAPS);
-}
-
-static void some_work(void)
-{
-	pmu_work(TRAPS * 100);
-}
-
-/* Cycles per second by CNTVCT_EL0, which is read outside of PMCCNTR_EL0. */
-static u64 rate_hz(void (*run)(void))
-{
-	u64 ticks = cntvct_el0(), cycles_before = pmccntr_el0(), count;
-
-	run();
-	count = pmccntr_el0() - cycles_before;
-	ticks = cntvct_el0() - ticks;
-	return mul_div_u64(count, clock_hz(), ticks + 1);
-}
-
 /*
  * PMCCNTR_EL0 goes through traps no faster than through work, by CNTVCT_EL0; slower is possible
  * where a hypervisor below the image takes part in its traps and is not counted.
@@ -414,8 +393,8 @@ static void rate(void)
 	if (!open_case(&trapped))
 		return;
 	for (int i = 0; i < WINDOWS; i++) {
-		of_traps[i] = rate_hz(some_traps);
-		of_work[i] = rate_hz(some_work);
+		of_traps[i] = pmu_rate_hz(write_sctlr_isb, TRAPS);
+		of_work[i] = pmu_rate_hz(pmu_work, 100 * TRAPS);
 	}
 	close_case();
 	stats_of(of_traps, WINDOWS, &traps);

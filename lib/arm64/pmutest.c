@@ -184,6 +184,17 @@ u64 pmu_cycles_of_work_at_el0(u64 multiplications, bool *raised)
 	return before;
 }
 
+u64 pmu_rate_hz(void (*run)(u64 n), u64 n)
+{
+	u64 ticks = cntvct_el0();
+	u64 cycles = pmccntr_el0();
+
+	run(n);
+	cycles = pmccntr_el0() - cycles;
+	ticks = cntvct_el0() - ticks;
+	return mul_div_u64(cycles, clock_hz(), ticks + 1);
+}
+
 /*
  * The time of the counted window, at least and at most, in ticks, each end of which is known as
  * far as two reads of CNTVCT_EL0 around it tell.

@@ -108,6 +108,9 @@ u64 pmu_cycles_of_work(u64 multiplications);
 /* The same with the work done at EL0; *raised when that did not come back. */
 u64 pmu_cycles_of_work_at_el0(u64 multiplications, bool *raised);
 
+/* The cycle counter's rate over run(n), by CNTVCT_EL0, which is read outside of it: Hz. */
+u64 pmu_rate_hz(void (*run)(u64 n), u64 n);
+
 /* What the cycle counter did over a number of windows of work. */
 struct pmu_samples {
 	u64 windows;

@@ -7,6 +7,7 @@
 #define ARCH_BENCH_H
 
 #include "types.h"
+#include <arch/sysreg.h>
 
 /*
  * Defines void function(u64 n), which executes the instructions n times, or not at all. They may use
@@ -30,5 +31,10 @@
 	}
 
 #define BENCH_LOOP(function, instructions) BENCH_LOOP_WITH(function, instructions, 0)
+
+/* A read of a system register; a write of value, which is looked up once. 3 instructions a turn. */
+#define BENCH_MRS(function, reg) BENCH_LOOP(function, "mrs x0, " SYSREG_STRING(reg))
+#define BENCH_MSR(function, reg, value) \
+	BENCH_LOOP_WITH(function, "msr " SYSREG_STRING(reg) ", x4", value)
 
 #endif
