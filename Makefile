@@ -101,7 +101,7 @@ $(foreach arch,$(ARCHES),$(eval $(call image_rules,$(arch))))
 host_flags := $(warnings) -O2 -g $(prefix_map) -D_GNU_SOURCE -fno-omit-frame-pointer -iquote lib -iquote host \
 	-iquote build
 backend_kvm_src := $(wildcard host/kvm/backend*.c)
-runner_src := $(wildcard host/*.c host/qemu/*.c) $(backend_kvm_src) $(wildcard host/kvm/clock_rule.c)
+runner_src := $(wildcard host/*.c host/qemu/*.c) $(backend_kvm_src) $(wildcard host/kvm/clock_rule.c host/kvm/fault_table.c)
 util_src := $(wildcard host/util/*.c)
 vmm_src_common := $(filter-out $(backend_kvm_src),$(wildcard host/kvm/*.c))
 

@@ -9,6 +9,7 @@
 #include "backend.h"
 #include "config.h"
 #include "ini.h"
+#include "kvm/fault.h"
 #include "util/memory.h"
 #include "util/text.h"
 
@@ -209,6 +210,13 @@ static void set_accel(struct section *s, const struct ini_key *key)
 		 &s->test.accels);
 }
 
+/* Which architectures have it, add_test() finds. */
+static void set_fault(struct section *s, const struct ini_key *key)
+{
+	words_free(s->test.faults);
+	s->test.faults = words_split(key->value, ", \t");
+}
+
 static const struct {
 	const char *name;
 	void (*set)(struct section *s, const struct ini_key *key);
@@ -228,6 +236,7 @@ static const struct {
 	{ "vmm", set_vmm },
 	{ "accel", set_accel },
 	{ "counter-offset", set_counter_offset },
+	{ "fault", set_fault },
 };
 
 static void unknown_key(struct section *s, const struct ini_key *key)
@@ -270,6 +279,7 @@ static void test_free(struct test *test)
 	words_free(test->groups);
 	free(test->cpu);
 	free(test->machine);
+	words_free(test->faults);
 }
 
 static const struct test *find_test(const struct config *config, const char *key)
@@ -281,12 +291,23 @@ static const struct test *find_test(const struct config *config, const char *key
 	return NULL;
 }
 
+static void check_faults(struct section *s, enum arch arch)
+{
+	struct error err;
+
+	for (size_t i = 0; s->test.faults && s->test.faults[i]; i++) {
+		if (fault_set_add(NULL, arch, s->test.faults[i], &err))
+			mistake(s, &s->test, "fault = %s: %s", s->test.faults[i], err.text);
+	}
+}
+
 /* Adds the section's test for one architecture: a copy of all that it says. */
-static void add_test(struct config *config, const struct section *s, enum arch arch)
+static void add_test(struct config *config, struct section *s, enum arch arch)
 {
 	struct test test = s->test;
 	const struct test *other;
 
+	check_faults(s, arch);
 	test.arch = arch;
 	test.key = text_format("%s/%s", arch_to_name(arch), s->test.name);
 	other = find_test(config, test.key);
@@ -304,6 +325,7 @@ static void add_test(struct config *config, const struct section *s, enum arch a
 	test.groups = words_copy(s->test.groups);
 	test.cpu = text_copy(s->test.cpu);
 	test.machine = text_copy(s->test.machine);
+	test.faults = s->test.faults ? words_copy(s->test.faults) : NULL;
 	config->tests = memory_resize(config->tests, config->count + 1, sizeof(*config->tests));
 	config->tests[config->count++] = test;
 }
@@ -369,6 +391,27 @@ int config_load(const char *path, struct config *config)
 	mistakes_tell(&m);
 	mistakes_free(&m);
 	return ret;
+}
+
+static void add_fault(struct test *test, const char *fault)
+{
+	size_t count = test->faults ? words_count(test->faults) : 0;
+
+	test->faults = memory_resize(test->faults, count + 2, sizeof(*test->faults));
+	test->faults[count] = text_copy(fault);
+	test->faults[count + 1] = NULL;
+}
+
+void config_add_faults(struct config *config, char *const *faults)
+{
+	struct error ignored;
+
+	for (size_t i = 0; faults && faults[i]; i++) {
+		for (size_t t = 0; t < config->count; t++) {
+			if (!fault_set_add(NULL, config->tests[t].arch, faults[i], &ignored))
+				add_fault(&config->tests[t], faults[i]);
+		}
+	}
 }
 
 void config_free(struct config *config)

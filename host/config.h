@@ -30,6 +30,7 @@ struct test {
 	char *machine;	    /* key "machine": further machine properties for QEMU, or NULL */
 	unsigned vmms;	    /* key "vmm": bit set of enum vmm_kind that may run it, default all */
 	unsigned accels;    /* key "accel": bit set of enum accel, default all */
+	char **faults;	    /* key "fault": on purpose, of our own VMM; NULL-terminated or NULL */
 	unsigned line;
 };
 
@@ -46,6 +47,9 @@ int config_load(const char *path, struct config *config);
 int config_read(const char *path, struct config *config, struct mistakes *m);
 
 void config_free(struct config *config);
+
+/* The tests have these faults as well, each where there is such a one for its architecture. */
+void config_add_faults(struct config *config, char *const *faults);
 
 bool test_in_group(const struct test *test, const char *group);
 

@@ -137,6 +137,8 @@ static int add_args(struct initramfs *fs, const struct kernel_host *host, const 
 		add_word(&args, "--timeout=%u", o->timeout_s);
 	if (o->append)
 		add_word(&args, "--append=%s", o->append);
+	for (size_t i = 0; o->faults && o->faults[i]; i++)
+		add_word(&args, "--fault=%s", o->faults[i]);
 	add_word(&args, "--");
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->tests[i]->arch == host->arch)

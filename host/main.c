@@ -17,6 +17,7 @@
 #include "explain.h"
 #include "image.h"
 #include "kernel_mode.h"
+#include "kvm/fault.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
@@ -27,6 +28,7 @@
 #include "stream_report.h"
 #include "target.h"
 #include "util/loop.h"
+#include "util/text.h"
 
 enum exit_status {
 	EXIT_EXPECTED = 0,
@@ -173,6 +175,46 @@ static int choose_hosts(struct run *run)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
+/* Every --fault is one of every test's machine: a run of which some are sound would deceive. */
+static int check_faults(const struct run *run)
+{
+	char *const *names = run->options.faults;
+	struct error err;
+
+	for (size_t i = 0; names && names[i]; i++) {
+		for (size_t t = 0; t < run->selection.count; t++) {
+			if (fault_set_add(NULL, run->selection.tests[t]->arch, names[i], &err))
+				return complain("--fault: %s; see -a", err.text);
+		}
+	}
+	return EXIT_EXPECTED;
+}
+
+static json_t *environment(const struct run *run)
+{
+	json_t *environment = environment_collect(), *array = json_array();
+
+	for (size_t i = 0; run->options.faults && run->options.faults[i]; i++)
+		json_array_append_new(array, json_string(run->options.faults[i]));
+	if (json_array_size(array))
+		json_object_set(environment, "faults", array);
+	json_decref(array);
+	return environment;
+}
+
+static void show_faults(const struct run *run)
+{
+	char *names, *text;
+
+	if (!run->options.faults)
+		return;
+	names = words_join(run->options.faults, ", ");
+	text = text_format("FAULTS ON PURPOSE: %s. These results are of no real machine.", names);
+	progress_note(run->progress, text);
+	free(text);
+	free(names);
+}
+
 static void begin_results(struct run *run, size_t planned)
 {
 	struct results_target targets[ARCH_COUNT];
@@ -184,7 +226,7 @@ static void begin_results(struct run *run, size_t planned)
 						   ? kernel_host_target(&run->hosts[arch])
 						   : target_for_results(&run->targets[arch]);
 	}
-	results_begin(run->results, environment_collect(), run->argc, run->argv, targets, count,
+	results_begin(run->results, environment(run), run->argc, run->argv, targets, count,
 		      planned);
 	if (run->options.stream)
 		stream_report_begin(environment_collect());
@@ -244,6 +286,7 @@ static int run_tests(struct run *run)
 	begin_results(run, planned);
 	run->progress = progress_new(&run->options, results_dir(run->results), planned);
 	spec.progress = run->progress;
+	show_faults(run);
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (run->archs[arch])
 			progress_target(run->progress, &run->targets[arch]);
@@ -271,6 +314,7 @@ static int run_in_kernels(struct run *run)
 	begin_results(run, planned);
 	run->progress = progress_new(&run->options, results_dir(run->results), planned);
 	spec.progress = run->progress;
+	show_faults(run);
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (run->archs[arch])
 			kernel_host_show(&run->hosts[arch], run->progress);
@@ -331,10 +375,15 @@ static int main_run(struct run *run)
 		return make_reports(run, run->options.from);
 	if (run->options.compare)
 		return compare(&run->options);
+	if (run->options.list_faults) {
+		fault_list(stdout);
+		return EXIT_EXPECTED;
+	}
 	if (config_load(run->options.config, &run->config))
 		return EXIT_NO_RUN;
 	if (run->options.check_config)
 		return check_config(&run->config, run->options.root) ? EXIT_NO_RUN : EXIT_EXPECTED;
+	config_add_faults(&run->config, run->options.faults);
 	if (run->options.list)
 		return list_tests(run);
 	status = choose_archs(run);
@@ -343,6 +392,9 @@ static int main_run(struct run *run)
 	if (!run->options.explain &&
 	    select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
 		return complain("%s", err.text);
+	status = check_faults(run);
+	if (status)
+		return status;
 	if (expected_load(run->options.expected, &run->expectations))
 		return EXIT_NO_RUN;
 	if (target_fetch_qemus(&run->options, &err))

@@ -13,6 +13,8 @@
 #include "backend.h"
 #include "build_config.h"
 #include "fetch.h"
+#include "kvm/fault.h"
+#include "util/memory.h"
 #include "util/text.h"
 
 #define DEFAULT_JOBS_MAX 4
@@ -78,6 +80,10 @@ void options_usage(FILE *out)
 	      "                        directories; status 2 where something became slower\n"
 	      "  --threshold PERCENT   differences below it count for nothing (default: 2)\n"
 	      "\n"
+	      "  --fault NAME[=N]      make the machines of our own VMM wrong on purpose: the "
+	      "tests\n"
+	      "                        have to notice (docs/detection.md)\n"
+	      "  --list-faults         list the faults and the checks that have to fail; exit\n"
 	      "  --check-config        check that every image has a test and the reverse; exit\n"
 	      "  -h, --help            this text\n"
 	      "\n"
@@ -127,6 +133,8 @@ enum {
 	OPTION_FROM,
 	OPTION_COMPARE,
 	OPTION_THRESHOLD,
+	OPTION_FAULT,
+	OPTION_LIST_FAULTS,
 };
 
 static const struct option long_options[] = {
@@ -160,6 +168,8 @@ static const struct option long_options[] = {
 	{ "from", required_argument, NULL, OPTION_FROM },
 	{ "compare", no_argument, NULL, OPTION_COMPARE },
 	{ "threshold", required_argument, NULL, OPTION_THRESHOLD },
+	{ "fault", required_argument, NULL, OPTION_FAULT },
+	{ "list-faults", no_argument, NULL, OPTION_LIST_FAULTS },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -264,6 +274,32 @@ static int take_path(char **path, const char *value)
 	free(*path);
 	*path = text_copy(value);
 	return -1;
+}
+
+/* One that no architecture has is a mistake at once; see main.c for the rest. */
+static int take_fault(struct options *o, const char *value)
+{
+	size_t count = o->faults ? words_count(o->faults) : 0;
+	struct error err;
+	bool known = false;
+
+	for (int arch = 0; arch < ARCH_COUNT && !known; arch++)
+		known = !fault_set_add(NULL, arch, value, &err);
+	if (!known)
+		return mistake("--fault: %s", err.text);
+	o->faults = memory_resize(o->faults, count + 2, sizeof(*o->faults));
+	o->faults[count] = text_copy(value);
+	o->faults[count + 1] = NULL;
+	return -1;
+}
+
+/* Only our own VMM has faults. */
+static int check_faults(const struct options *o)
+{
+	if (!o->faults || o->kernel || !strcmp(o->vmm, vmm_kind_name(VMM_KVM)))
+		return -1;
+	return mistake("--fault %s: QEMU has none; our own VMM does: --kernel, or --vmm kvm",
+		       o->faults[0]);
 }
 
 /* ---- QEMU ------------------------------------------------------------------------------------ */
@@ -460,6 +496,11 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return -1;
 	case OPTION_THRESHOLD:
 		return take_percent("--threshold", optarg, &o->threshold);
+	case OPTION_FAULT:
+		return take_fault(o, optarg);
+	case OPTION_LIST_FAULTS:
+		o->list_faults = true;
+		return -1;
 	case 'h':
 		options_usage(stdout);
 		return 0;
@@ -540,13 +581,15 @@ int options_parse(struct options *o, int argc, char **argv)
 			       "directories, or what --save wrote");
 	o->root = find_root();
 	set_defaults(o);
-	return check_views(o);
+	status = check_views(o);
+	return status < 0 ? check_faults(o) : status;
 }
 
 void options_free(struct options *o)
 {
 	words_free(o->groups);
 	words_free(o->tests);
+	words_free(o->faults);
 	free(o->append);
 	free(o->kernel);
 	free(o->modules);

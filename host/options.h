@@ -44,6 +44,8 @@ struct options {
 	char *outer_qemu; /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
 	bool compare;	  /* --compare: tests are two files */
 	double threshold; /* --threshold PERCENT, as a part: 0.02 */
+	char **faults;	  /* --fault NAME[=ARG] of each, NULL-terminated, or NULL */
+	bool list_faults; /* --list-faults */
 	char *root;	  /* the suite's directory, which the defaults lie in */
 };
 

@@ -97,6 +97,8 @@ static void set_test(json_t *record, const struct test *test)
 	set_text(record, "arch", arch_to_name(test->arch));
 	set_text(record, "image", test->image);
 	set_text(record, "args", test->args);
+	if (test->faults)
+		json_object_set_new(record, "faults", texts_json(test->faults));
 	json_object_set_new(record, "smp", json_integer(test->smp));
 	json_object_set_new(record, "memory_mib", json_integer(test->memory_mib));
 }

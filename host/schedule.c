@@ -147,6 +147,12 @@ static bool is_settled(struct job *job, const struct target *target)
 				       target->backend->name));
 		return true;
 	}
+	if (test->faults && target->backend->kind != VMM_KVM) {
+		set_result(job, VERDICT_SKIP,
+			   text_format("%s has no faults on purpose (key fault in the config)",
+				       target->backend->name));
+		return true;
+	}
 	if (!target->usable) {
 		set_result(job, VERDICT_ERROR,
 			   text_format("%s cannot run %s guests under %s here: %s",

@@ -319,6 +319,7 @@ static struct guest *new_guest(struct test_run *r)
 		.machine = test->machine,
 		.firmware = target->probe.firmware,
 		.vmm_path = target->vmm_path,
+		.faults = test->faults,
 	};
 
 	return guest_new(target->backend, r->spec.loop, &spec, &guest_events, r);

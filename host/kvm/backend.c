@@ -394,13 +394,16 @@ static char **command_line(const struct machine_spec *spec, int control_fd)
 		option(spec->preempt_us, "--preempt-us=%u", spec->preempt_us),
 		option(true, "--control=%d", control_fd),
 	};
-	char **argv = memory_zalloc((ARRAY_SIZE(options) + 1) * sizeof(*argv));
+	size_t nr_faults = spec->faults ? words_count(spec->faults) : 0;
+	char **argv = memory_zalloc((ARRAY_SIZE(options) + nr_faults + 1) * sizeof(*argv));
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		if (options[i])
 			argv[count++] = options[i];
 	}
+	for (size_t i = 0; i < nr_faults; i++)
+		argv[count++] = text_format("--fault=%s", spec->faults[i]);
 	return argv;
 }
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "kvm/vm.h"
+#include "kvm/fault_hooks.h"
 
 /* include/uapi/linux/kvm.h */
 static const char *const reason_names[] = {
@@ -149,6 +149,7 @@ void vcpu_handle_exit(struct vcpu *vcpu)
 	u32 reason = vcpu->run->exit_reason;
 
 	count_exit(vcpu, reason);
+	fault_exit(vcpu);
 	switch (reason) {
 	case KVM_EXIT_MMIO:
 		handle_mmio(vcpu);
@@ -165,7 +166,7 @@ void vcpu_handle_exit(struct vcpu *vcpu)
 		report_internal_error(vcpu);
 		break;
 	default:
-		if (!arch_handle_exit(vcpu))
+		if (!arch_handle_exit(vcpu) && !fault_handle_exit(vcpu))
 			vcpu_error(vcpu, "exit reason %u (%s), which this VMM does not handle",
 				   reason, exit_reason_name(reason));
 	}

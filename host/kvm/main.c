@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "kvm/control.h"
+#include "kvm/fault_hooks.h"
 #include "kvm/options.h"
 #include "kvm/snapshot.h"
 #include "kvm/stats.h"
@@ -200,6 +201,7 @@ static int run(struct program *p, struct error *err)
 	vm_resume(&p->vm);
 	if (p->control)
 		control_started(p->control);
+	fault_start(&p->vm, p->loop);
 	loop_run(p->loop);
 	if (vm_stop_threads(&p->vm, err))
 		return -1;

@@ -44,6 +44,8 @@ static const char usage[] =
 	"  --preempt-us N    sleep before each setting of a counter or clock\n"
 	"  --control FD      obey, and report to, the program at the other end of this socket\n"
 	"  --stats           at the end, say on stderr how often the guest exited and why\n"
+	"  --fault NAME[=N]  be wrong on purpose; more than one are possible\n"
+	"  --list-faults     how, and which check of the suite has to fail then\n"
 	"  --probe           only say whether this VMM can run here\n"
 	"  --help\n"
 	"\n"
@@ -67,6 +69,8 @@ enum {
 	OPT_PREEMPT,
 	OPT_CONTROL,
 	OPT_STATS,
+	OPT_FAULT,
+	OPT_LIST_FAULTS,
 	OPT_PROBE,
 	OPT_HELP,
 };
@@ -89,6 +93,8 @@ static const struct option long_options[] = {
 	{ "preempt-us", required_argument, NULL, OPT_PREEMPT },
 	{ "control", required_argument, NULL, OPT_CONTROL },
 	{ "stats", no_argument, NULL, OPT_STATS },
+	{ "fault", required_argument, NULL, OPT_FAULT },
+	{ "list-faults", no_argument, NULL, OPT_LIST_FAULTS },
 	{ "probe", no_argument, NULL, OPT_PROBE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -176,6 +182,15 @@ static int set_account(struct clock_rule *rule)
 	return clock_rule_set_account(rule, optarg, &err) ? mistake("--account: %s", err.text) : -1;
 }
 
+static int add_fault(struct vmm_options *o)
+{
+	struct error err;
+
+	o->machine.faults = &o->faults;
+	return fault_set_add(&o->faults, VMM_ARCH, optarg, &err) ? mistake("--fault: %s", err.text)
+								 : -1;
+}
+
 static int set_number(struct vmm_options *o, int option)
 {
 	u64 value = 0;
@@ -241,6 +256,11 @@ static int set_option(struct vmm_options *o, int option)
 	case OPT_STATS:
 		o->stats = true;
 		return -1;
+	case OPT_FAULT:
+		return add_fault(o);
+	case OPT_LIST_FAULTS:
+		fault_list(stdout);
+		return 0;
 	case OPT_PROBE:
 		o->probe = true;
 		return -1;

@@ -15,6 +15,7 @@ struct vmm_options {
 	int control_fd; /* or -1 */
 	bool stats;
 	bool probe;
+	struct fault_set faults; /* what machine.faults points to, where any was asked for */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "kvm/fault_hooks.h"
 #include "util/memory.h"
 
 /* Documentation/virt/kvm/api.rst, 4.1: has been 12 since 2.6.22 and stays so. */
@@ -181,13 +182,14 @@ int vm_create(struct vm *vm, const struct machine_options *options, struct error
 		if (vm_create_vcpu(vm, i, err))
 			return -1;
 	}
-	if (arch_finish_vm(vm, err))
+	if (arch_finish_vm(vm, err) || fault_vm_created(vm, err))
 		return -1;
 	return state_save(vm, &vm->power_on, err);
 }
 
 void vm_destroy(struct vm *vm)
 {
+	fault_free(vm);
 	arch_destroy_vm(vm);
 	state_free(&vm->power_on);
 	state_free(&vm->at_pause);

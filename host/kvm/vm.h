@@ -16,6 +16,7 @@
 #include "kvm/bus.h"
 #include "kvm/clock_rule.h"
 #include "kvm/console.h"
+#include "kvm/fault.h"
 #include "kvm/host_clock.h"
 #include "kvm/kvm_compat.h"
 #include "kvm/state.h"
@@ -49,6 +50,7 @@ struct machine_options {
 	bool no_bulk_console;
 	struct clock_rule clock_rule; /* not of the machine, but of how it is restored */
 	u64 counter_offset; /* arm64: ticks that the counters lag behind the host's; 0: as KVM has it */
+	const struct fault_set *faults; /* on purpose: fault.h; NULL: none */
 };
 
 /* A piece of guest-physical memory, backed by host memory that is all ours. */
@@ -122,6 +124,8 @@ struct vm {
 	struct state at_pause;	      /* counters and clocks as they were when the vCPUs stopped */
 	struct host_clock saved_host; /* the host's clocks when what is restored was saved */
 	struct stamp clocks_at;	      /* before the guest's clocks were made, or restored */
+	struct fault_event_run **fault_events; /* fault.c */
+	size_t nr_fault_events;
 	struct vm_arch arch;
 };
 

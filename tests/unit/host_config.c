@@ -166,7 +166,7 @@ static void all_mistakes_are_told_in_order(void **state)
 		":4: smp = many: must be a whole number from 1 to 64\n" FILE_NAME
 		":5: unknown key 'nonsense'; the keys are: arch, image, args, smp, memory, "
 		"groups, timeout, timing, default, el2, cpu, machine, vmm, accel, "
-		"counter-offset\n" FILE_NAME
+		"counter-offset, fault\n" FILE_NAME
 		":6: 'just words' is neither [section] nor key = value\n" FILE_NAME
 		":8: test 'one' for arm64 is there already, in line 2; a name may stand "
 		"twice only for different architectures (arch = …)\n" FILE_NAME

@@ -5,7 +5,7 @@
 #include <libfdt.h>
 #include <stdio.h>
 #include <string.h>
-#include "kvm/vm.h"
+#include "kvm/fault_hooks.h"
 
 #define PHANDLE_GIC   1
 #define PHANDLE_CLOCK 2
@@ -278,5 +278,5 @@ int devicetree_write(struct vm *vm, void *to, size_t size, struct error *err)
 	keep(&t, fdt_finish(to));
 	if (t.error)
 		return error_set(err, "the devicetree cannot be made: %s", fdt_strerror(t.error));
-	return 0;
+	return fault_devicetree(vm, to, size, err);
 }

@@ -42,7 +42,11 @@ enum {
 
 /* SDM vol. 4 */
 #define MSR_IA32_TSC	      0x10
+#define MSR_IA32_TSC_ADJUST   0x3b
 #define MSR_IA32_TSC_DEADLINE 0x6e0
+/* Documentation/virt/kvm/x86/msr.rst */
+#define MSR_KVM_SYSTEM_TIME	0x12
+#define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01
 
 struct vcpu;
 struct vm;
@@ -63,8 +67,19 @@ struct vm_arch {
 	s64 tsc_shift; /* clock_state.c: what this restore adds to every TSC, or to its offset */
 };
 
+/* What faults keep of a vCPU. */
+struct fault_vcpu {
+	u64 deadline; /* as the guest wrote it last */
+	bool held;    /* it is not armed yet */
+	bool doubled; /* its interrupt is to come again */
+	u64 writes;   /* of deadlines */
+	u64 kvmclock; /* MSR_KVM_SYSTEM_TIME_NEW as the guest wrote it */
+	unsigned int steps;
+};
+
 struct vcpu_arch {
 	u32 apic_id;
+	struct fault_vcpu fault;
 };
 
 static inline unsigned long arch_vm_type(const struct vm *vm)

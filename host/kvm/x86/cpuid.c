@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include "kvm/vm.h"
+#include "kvm/fault_hooks.h"
 #include "util/memory.h"
 
 #define ENTRIES_MAX 256
@@ -278,6 +278,7 @@ int cpuid_set(struct vcpu *vcpu, struct error *err)
 	set_topology(c, vcpu);
 	if (add_hypervisor_leaves(c, vcpu, err))
 		goto out;
+	fault_cpuid(vcpu, c);
 	result = ioctl(vcpu->fd, KVM_SET_CPUID2, c);
 	if (result < 0)
 		error_set(err, "vCPU %u: KVM_SET_CPUID2: %s", vcpu->index, strerror(errno));
