@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <time.h>
+#include "util/text.h"
 
 static const char *const names[VMM_COUNT] = {
 	[VMM_QEMU] = "qemu",
@@ -33,6 +34,21 @@ const struct backend *backend_by_name(const char *name)
 			return backend_get(kind);
 	}
 	return NULL;
+}
+
+void backend_policy(const struct backend *b, const struct machine_spec *spec, const char *overrides,
+		    struct policy *policy)
+{
+	char **words = words_split(overrides ? overrides : "", " ");
+	struct error err;
+
+	memset(policy, 0, sizeof(*policy));
+	if (b->policy)
+		b->policy(spec, policy);
+	/* They were checked when the command line was read. */
+	for (size_t i = 0; words[i]; i++)
+		policy_override(policy, words[i], &err);
+	words_free(words);
 }
 
 static u64 clock_ns(clockid_t clock)

@@ -160,6 +160,13 @@ struct backend {
 
 extern const struct backend qemu_backend;
 
+/*
+ * What a VMM promises, and the command line instead of it: overrides is as in struct options, or
+ * NULL.
+ */
+void backend_policy(const struct backend *b, const struct machine_spec *spec, const char *overrides,
+		    struct policy *policy);
+
 /* By kind or name; NULL when this runner was built without it or there is none of that name. */
 const struct backend *backend_get(enum vmm_kind kind);
 const struct backend *backend_by_name(const char *name);

@@ -144,6 +144,11 @@ static void set_smp(struct section *s, const struct ini_key *key)
 	set_number(s, key, 1, 64, &s->test.smp);
 }
 
+static void set_maxcpus(struct section *s, const struct ini_key *key)
+{
+	set_number(s, key, 2, 64, &s->test.maxcpus);
+}
+
 static void set_memory(struct section *s, const struct ini_key *key)
 {
 	set_number(s, key, 16, 65536, &s->test.memory_mib);
@@ -225,6 +230,7 @@ static const struct {
 	{ "image", set_image },
 	{ "args", set_args },
 	{ "smp", set_smp },
+	{ "maxcpus", set_maxcpus },
 	{ "memory", set_memory },
 	{ "groups", set_groups },
 	{ "timeout", set_timeout },

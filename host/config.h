@@ -19,6 +19,8 @@ struct test {
 	char *image;	/* key "image", default the section's name; without directory and suffix */
 	char *args;	/* key "args", default "" */
 	unsigned smp;	/* key "smp", vCPUs, 1 to 64, default 1 */
+	unsigned
+		maxcpus; /* key "maxcpus", vCPUs that can be there in the end; 0, the default: smp */
 	unsigned memory_mib; /* key "memory", MiB, 16 to 65536, default 32 */
 	char **groups;	     /* key "groups", comma or space, NULL-terminated */
 	unsigned timeout_s;  /* key "timeout", seconds without an end, default 30 */

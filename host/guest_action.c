@@ -310,8 +310,9 @@ static void on_migrated(void *ctx, const struct error *err, const struct action_
 	struct error both;
 
 	if (err) {
-		error_set(&both, "%s%s%s", err->text, g->next->end ? "; the new one: " : "",
-			  g->next->end ? g->next->end : "");
+		both = *err;
+		if (g->next->end)
+			error_set(&both, "%s; the new machine: %s", err->text, g->next->end);
 		guest_discard(g, g->next);
 		g->next = NULL;
 		end(g, &both);

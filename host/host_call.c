@@ -146,10 +146,11 @@ static void run_generation(struct host_call *call)
 
 static void run_policy(struct host_call *call)
 {
+	const struct target *target = call->owner->target;
 	struct text fields = { 0 };
 	struct policy policy;
 
-	target_policy(call->owner->target, &call->owner->guest->spec, &policy);
+	backend_policy(target->backend, &call->owner->guest->spec, target->policy, &policy);
 	policy_append_fields(&policy, &fields);
 	call_reply(call, text_string(&fields));
 	text_free(&fields);

@@ -120,6 +120,7 @@ static int add_args(struct initramfs *fs, const struct kernel_host *host, const 
 	/* Under icount tests beside one another take turns in an order that nothing fixes. */
 	unsigned int jobs = host->outer.accel == ACCEL_ICOUNT ? 1 : MIN(o->jobs, host->smp);
 	struct text args = { 0 };
+	char **policies;
 	int result;
 
 	add_word(&args, "--stream");
@@ -135,6 +136,10 @@ static int add_args(struct initramfs *fs, const struct kernel_host *host, const 
 	add_word(&args, "--repeat=%u", o->repeat);
 	if (o->timeout_s)
 		add_word(&args, "--timeout=%u", o->timeout_s);
+	policies = words_split(o->policy ? o->policy : "", " ");
+	for (size_t i = 0; policies[i]; i++)
+		add_word(&args, "--policy=%s", policies[i]);
+	words_free(policies);
 	if (o->append)
 		add_word(&args, "--append=%s", o->append);
 	for (size_t i = 0; o->faults && o->faults[i]; i++)

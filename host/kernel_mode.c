@@ -140,7 +140,8 @@ void kernel_host_free(struct kernel_host *h)
 
 struct results_target kernel_host_target(const struct kernel_host *h)
 {
-	return (struct results_target){
+	struct machine_spec spec = { .arch = h->arch, .accel = ACCEL_KVM };
+	struct results_target target = {
 		.arch = h->arch,
 		.vmm = "kvm",
 		.accel = ACCEL_KVM,
@@ -150,6 +151,9 @@ struct results_target kernel_host_target(const struct kernel_host *h)
 		.cpu = h->outer.probe.cpu,
 		.exact = h->outer.accel == ACCEL_ICOUNT,
 	};
+
+	backend_policy(backend_get(VMM_KVM), &spec, h->outer.policy, &target.policy);
+	return target;
 }
 
 void kernel_host_show(const struct kernel_host *h, struct progress *p)

@@ -52,6 +52,10 @@ void options_usage(FILE *out)
 	      "  --repeat N            run every test N times\n"
 	      "  --append WORDS        further arguments for every image, such as\n"
 	      "                        check=NAME (this check alone) or budget-ms=N\n"
+	      "  --policy WHAT=PROMISE judge time across host actions by this and not by what the\n"
+	      "                        VMM promises: WHAT is CLOCK.ACTION, as counter.pause\n"
+	      "                        (docs/results.md); PROMISE frozen, running, caught-up or\n"
+	      "                        unknown\n"
 	      "  --ktap                print KTAP instead of the report\n"
 	      "  -v, --verbose         show all checks, VMM command lines and what VMMs say\n"
 	      "  --qemu [ARCH=]PATH    QEMU to use (default: as ./configure found it), or\n"
@@ -114,6 +118,7 @@ enum {
 	OPTION_TIMEOUT,
 	OPTION_REPEAT,
 	OPTION_APPEND,
+	OPTION_POLICY,
 	OPTION_KTAP,
 	OPTION_QEMU,
 	OPTION_CONFIG,
@@ -148,6 +153,7 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
 	{ "repeat", required_argument, NULL, OPTION_REPEAT },
 	{ "append", required_argument, NULL, OPTION_APPEND },
+	{ "policy", required_argument, NULL, OPTION_POLICY },
 	{ "ktap", no_argument, NULL, OPTION_KTAP },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "qemu", required_argument, NULL, OPTION_QEMU },
@@ -267,6 +273,16 @@ static int take_words(char **words, const char *value)
 	free(*words);
 	*words = both;
 	return -1;
+}
+
+static int take_policy(struct options *o, const char *value)
+{
+	struct policy policy = { 0 };
+	struct error err;
+
+	if (policy_override(&policy, value, &err))
+		return mistake("--policy: %s", err.text);
+	return take_words(&o->policy, value);
 }
 
 static int take_path(char **path, const char *value)
@@ -452,6 +468,8 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_number("--repeat", optarg, REPEAT_MAX, &o->repeat);
 	case OPTION_APPEND:
 		return take_words(&o->append, optarg);
+	case OPTION_POLICY:
+		return take_policy(o, optarg);
 	case OPTION_KTAP:
 		o->ktap = true;
 		return -1;
@@ -528,7 +546,7 @@ static void keep_for_rerun(struct options *o, int option)
 		OPTION_VMM,	      OPTION_ACCEL,	     OPTION_TIMEOUT,	OPTION_APPEND,
 		OPTION_QEMU,	      OPTION_CONFIG,	     OPTION_EXPECTED,	OPTION_IMAGES,
 		OPTION_KERNEL,	      OPTION_MODULES,	     OPTION_KERNEL_CPU, OPTION_KERNEL_SMP,
-		OPTION_KERNEL_APPEND, OPTION_KERNEL_TIMEOUT,
+		OPTION_KERNEL_APPEND, OPTION_KERNEL_TIMEOUT, OPTION_POLICY,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
@@ -591,6 +609,7 @@ void options_free(struct options *o)
 	words_free(o->tests);
 	words_free(o->faults);
 	free(o->append);
+	free(o->policy);
 	free(o->kernel);
 	free(o->modules);
 	free(o->kernel_append);

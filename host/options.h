@@ -21,12 +21,13 @@ struct options {
 	enum accel accel;	/* --accel kvm|tcg|icount */
 	unsigned timeout_s;	/* --timeout S: instead of every test's own; 0: none given */
 	unsigned repeat;	/* --repeat N */
-	char *append;		/* --append WORDS: further arguments of every image, or NULL */
-	bool ktap;		/* --ktap: KTAP on stdout instead of the report */
-	bool verbose;		/* -v */
-	char *config;		/* --config FILE; default unittests.cfg of the suite */
-	char *expected;		/* --expected DIR */
-	char *images;		/* --images DIR; default build */
+	char *policy;	/* --policy CLOCK.ACTION=PROMISE …, with blanks between; or NULL */
+	char *append;	/* --append WORDS: further arguments of every image, or NULL */
+	bool ktap;	/* --ktap: KTAP on stdout instead of the report */
+	bool verbose;	/* -v */
+	char *config;	/* --config FILE; default unittests.cfg of the suite */
+	char *expected; /* --expected DIR */
+	char *images;	/* --images DIR; default build */
 	char *qemu[ARCH_COUNT]; /* --qemu [ARCH=]PATH, or by arch from configure */
 	bool check_config;   /* --check-config: every image has a test and the reverse; then exit */
 	const char *explain; /* --explain CHECK; then exit. Or NULL */

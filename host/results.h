@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include "benchmarks.h"
+#include "policy.h"
 #include "result.h"
 #include "util/error.h"
 
@@ -26,6 +27,7 @@ struct results_target {
 	const char *vmm_path;
 	const char *cpu;
 	bool exact; /* what it measures is counted in instructions (icount) */
+	struct policy policy;
 };
 
 /*

@@ -144,6 +144,7 @@ json_t *results_target_json(const struct results_target *target)
 	set_text(object, "vmm_version", target->vmm_version);
 	set_text(object, "vmm_path", target->vmm_path);
 	set_text(object, "cpu", target->cpu);
+	json_object_set_new(object, "policy", policy_to_json(&target->policy));
 	return object;
 }
 

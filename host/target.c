@@ -68,6 +68,7 @@ void target_choose(struct target *t, enum arch arch, const struct options *o)
 	t->arch = arch;
 	t->backend = backend_by_name(o->vmm);
 	t->vmm_path = text_copy(o->qemu[arch]);
+	t->policy = text_copy(o->policy);
 	if (t->backend->kind == VMM_KVM) {
 		free(t->vmm_path);
 		t->vmm_path = text_format("%s/%s/host/vmm", o->images, arch_to_name(arch));
@@ -85,24 +86,14 @@ void target_free(struct target *t)
 {
 	free(t->vmm_path);
 	free(t->accel_reason);
+	free(t->policy);
 	memset(t, 0, sizeof(*t));
-}
-
-void target_policy(const struct target *t, const struct machine_spec *spec, struct policy *policy)
-{
-	struct error err;
-
-	memset(policy, 0, sizeof(*policy));
-	if (t->backend->policy)
-		t->backend->policy(spec, policy);
-	/* The command line has been checked. */
-	for (size_t i = 0; t->policies && t->policies[i]; i++)
-		policy_override(policy, t->policies[i], &err);
 }
 
 struct results_target target_for_results(const struct target *t)
 {
-	return (struct results_target){
+	struct machine_spec spec = { .arch = t->arch, .accel = t->accel, .cpu = t->probe.cpu };
+	struct results_target target = {
 		.arch = t->arch,
 		.vmm = t->backend->name,
 		.accel = t->accel,
@@ -112,6 +103,9 @@ struct results_target target_for_results(const struct target *t)
 		.cpu = t->probe.cpu,
 		.exact = t->accel == ACCEL_ICOUNT,
 	};
+
+	backend_policy(t->backend, &spec, t->policy, &target.policy);
+	return target;
 }
 
 struct circumstances target_circumstances(const struct target *t, const char *outer_qemu)

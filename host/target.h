@@ -18,8 +18,8 @@ struct target {
 	enum accel accel; /* not ACCEL_AUTO */
 	char *accel_reason;
 	struct vmm_probe probe;
-	char **policies; /* --policy, to override the VMM's own; NULL-terminated or NULL */
-	bool usable;	 /* else accel_reason says why not, and its tests are errors */
+	char *policy; /* --policy, or NULL */
+	bool usable;  /* else accel_reason says why not, and its tests are errors */
 };
 
 /* Puts the path of a fetched QEMU in the place of every debian:SUITE. -1 with err set. */
@@ -28,9 +28,6 @@ int target_fetch_qemus(struct options *o, struct error *err);
 /* Decides by asking the VMM. Never fails: a target that cannot be used says so. */
 void target_choose(struct target *t, enum arch arch, const struct options *o);
 void target_free(struct target *t);
-
-/* What its machines promise about time: the VMM's policy, overridden. */
-void target_policy(const struct target *t, const struct machine_spec *spec, struct policy *policy);
 
 /* The same as seen by the results and by expected/; they hold as long as the target. */
 struct results_target target_for_results(const struct target *t);

@@ -312,6 +312,7 @@ static struct guest *new_guest(struct test_run *r)
 		.image = r->image,
 		.args = r->args,
 		.smp = test->smp,
+		.maxcpus = test->maxcpus,
 		.memory_mib = test->memory_mib,
 		.el2 = test->el2,
 		.counter_offset = test->counter_offset,

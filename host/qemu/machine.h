@@ -19,7 +19,9 @@ enum qemu_transfer {
 
 struct machine {
 	struct vmm_process process;
+	enum arch arch;
 	enum accel accel;
+	unsigned int smp;
 	struct qmp *qmp;
 
 	char *restore_path; /* see machine_spec; or NULL */

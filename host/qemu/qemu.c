@@ -160,7 +160,9 @@ static struct machine *qemu_start(const struct machine_spec *spec, struct loop *
 					   .name = "QEMU",
 					   .drain = drain,
 					   .destroy = destroy };
+	m->arch = spec->arch;
 	m->accel = spec->accel;
+	m->smp = spec->smp;
 	m->restore_path = text_copy(spec->restore_path);
 	m->incoming_fd = spec->incoming_fd ? fcntl(spec->incoming_fd, F_DUPFD_CLOEXEC, 3) : -1;
 	started = vmm_channels_open(&c, "QEMU", err);

@@ -408,6 +408,51 @@ static void test_why_the_guest_is_gone(void **state)
 	test_result_free(&r);
 }
 
+/* What came between the two halves, and what the reader made of it. */
+static char *reset_between(const char *before, bool expected, const char *after)
+{
+	struct heard heard = { 0 };
+	struct test_result r;
+	struct guest_output *g;
+	char *reason;
+
+	test_result_init(&r, &test, 1);
+	g = guest_output_new(&r, &events, &heard);
+	guest_output_feed(g, before, strlen(before));
+	guest_output_expect_reset(g, true);
+	if (!expected)
+		guest_output_expect_reset(g, false);
+	guest_output_feed(g, after, strlen(after));
+	guest_output_finish(g, NULL);
+	reason = text_copy(r.reason);
+	assert_int_equal(heard.hellos, 1);
+	guest_output_free(g);
+	test_result_free(&r);
+	return reason;
+}
+
+static void expect_reason(char *reason, const char *expected)
+{
+	if (expected)
+		expect_contains(reason, expected);
+	else
+		assert_null(reason);
+	free(reason);
+}
+
+static void test_reset(void **state)
+{
+	static const char rest[] = "KTAP version 1\n1..1\nok 1 a\n@ktt end checks=1 failed=0\n";
+	char *again = text_format(HELLO "%s", rest), *twice = text_format(HELLO HELLO "%s", rest);
+
+	expect_reason(reset_between(HELLO "half a li", true, again), NULL);
+	expect_reason(reset_between(HELLO, true, twice), "the image began again");
+	expect_reason(reset_between(HELLO, false, again), "the image began again");
+	expect_reason(reset_between(BEGIN, true, again), "the image began again");
+	free(again);
+	free(twice);
+}
+
 /* ---- random ----------------------------------------------------------------------------------- */
 
 /* Whatever comes, no crash, and never a verdict of more checks than were planned. */
@@ -460,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_unfinished_sub_checks_keep_a_name),
 		cmocka_unit_test(test_caller_verdict),
 		cmocka_unit_test(test_why_the_guest_is_gone),
+		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_mutations),
 	};
 

@@ -117,6 +117,20 @@ static void test_every_option(void **state)
 	options_free(&o);
 }
 
+static void test_policy(void **state)
+{
+	struct options o;
+
+	parse_good(&o, "--policy counter.pause=running --policy timer.migrate=caught-up selftest");
+	assert_string_equal(o.policy, "counter.pause=running timer.migrate=caught-up");
+	options_free(&o);
+	expect_mistake("--policy counter=running", "'counter=running' is not CLOCK.ACTION=PROMISE");
+	expect_mistake("--policy clock.pause=running",
+		       "'clock' is no clock; there are: counter, physical, kvmclock, timer");
+	expect_mistake("--policy counter.stop=running", "'stop' is no action");
+	expect_mistake("--policy counter.pause=moving", "'moving' is no promise");
+}
+
 static void test_reports(void **state)
 {
 	struct options o;
@@ -197,7 +211,7 @@ static void test_usage(void **state)
 		"-l, --list", "-g, --group",	"-a, --arch", "-j, --jobs", "-o, --output",
 		"--vmm",      "--accel",	"--timeout",  "--repeat",   "--append",
 		"--ktap",     "-v, --verbose",	"--qemu",     "--config",   "--expected",
-		"--images",   "--check-config", "-h, --help",
+		"--images",   "--check-config", "-h, --help", "--policy",
 	};
 	FILE *file = fopen("usage", "w");
 	char *text;
@@ -213,13 +227,10 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_root_is_here),
-		cmocka_unit_test(test_every_option),
-		cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_options_after_tests),
-		cmocka_unit_test(test_qemu),
-		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_root_is_here),
+		cmocka_unit_test(test_every_option), cmocka_unit_test(test_policy),
+		cmocka_unit_test(test_reports),	     cmocka_unit_test(test_options_after_tests),
+		cmocka_unit_test(test_qemu),	     cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_usage),
 	};
 

@@ -355,6 +355,11 @@ static void test_cancel(void **state)
 
 /* ---- host calls ------------------------------------------------------------------------------- */
 
+static void quit(void *ctx)
+{
+	loop_quit(ctx);
+}
+
 static void expect_reply(const char *call, const char *reply)
 {
 	text_clear(&paper.sent);
@@ -388,6 +393,67 @@ static void test_calls(void **state)
 	free(calls);
 }
 
+/* Which the paper VMM has none of. */
+static void test_host_actions(void **state)
+{
+	struct fixture *f = *state;
+
+	f->target.policy = "counter.pause=running timer.restore=frozen";
+	start(f, NULL);
+	say(HELLO);
+	expect_reply("@ktt call id=1 action=generation when=now\n",
+		     "@ktt reply id=1 status=ok generation=1\n");
+	expect_reply("@ktt call id=2 action=policy when=now\n",
+		     "@ktt reply id=2 status=ok counter-pause=running counter-restore=unknown "
+		     "counter-migrate=unknown physical-pause=unknown physical-restore=unknown "
+		     "physical-migrate=unknown kvmclock-pause=unknown kvmclock-restore=unknown "
+		     "kvmclock-migrate=unknown timer-pause=unknown timer-restore=frozen "
+		     "timer-migrate=unknown\n");
+	expect_reply("@ktt call id=3 action=pause when=now\n",
+		     "@ktt reply id=3 status=error text=ms= is no number from 0 to 3600000\n");
+	expect_reply("@ktt call id=4 action=migrate when=now count=1001\n",
+		     "@ktt reply id=4 status=error text=count= is no number from 0 to 1000\n");
+	expect_reply(
+		"@ktt call id=5 action=pause when=now ms=1\n",
+		"@ktt reply id=5 status=unsupported text=the VMM paper cannot pause a guest\n");
+	expect_reply(
+		"@ktt call id=6 action=reset when=now\n",
+		"@ktt reply id=6 status=unsupported text=the VMM paper cannot reset a guest\n");
+	text_clear(&paper.sent);
+	say("@ktt call id=7 action=load when=after-ms=1 for-ms=1\n");
+	while (!paper.sent.len) {
+		loop_add_timer(f->loop, 1000000, quit, f->loop);
+		loop_run(f->loop);
+	}
+	expect_contains(text_string(&paper.sent), "@ktt reply id=7 status=ok generation=1 "
+						  "stop-before-raw-ns=");
+}
+
+/* The time limit and a death name the action that was under way. */
+static void test_end_in_an_action(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f, NULL);
+	say(HELLO "@ktt call id=1 action=load when=now for-ms=60000\n");
+	end(MACHINE_VMM_DIED, "paper was torn");
+	expect_end(f, VERDICT_ERROR,
+		   "during the host action 'load': paper was torn (before its first check)");
+}
+
+static void test_limit_in_an_action(void **state)
+{
+	struct fixture *f = *state;
+
+	f->test.timeout_s = 1;
+	start(f, NULL);
+	say(HELLO "@ktt call id=1 action=load when=now for-ms=60000\n");
+	loop_run(f->loop);
+	expect_end(f, VERDICT_TIMEOUT,
+		   "no end after 1 s; last seen before its first check; the host action 'load' was "
+		   "under way");
+}
+
 static void test_stamp(void **state)
 {
 	struct fixture *f = *state;
@@ -412,12 +478,21 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_good_run),	 TEST(test_exits),
-		TEST(test_failed_start), TEST(test_missing_image),
-		TEST(test_time_limit),	 TEST(test_time_limit_of_a_silent_vmm),
-		TEST(test_panics),	 TEST(test_panic_without_backtrace),
-		TEST(test_flood),	 TEST(test_cancel),
-		TEST(test_calls),	 TEST(test_stamp),
+		TEST(test_good_run),
+		TEST(test_exits),
+		TEST(test_failed_start),
+		TEST(test_missing_image),
+		TEST(test_time_limit),
+		TEST(test_time_limit_of_a_silent_vmm),
+		TEST(test_panics),
+		TEST(test_panic_without_backtrace),
+		TEST(test_flood),
+		TEST(test_cancel),
+		TEST(test_calls),
+		TEST(test_stamp),
+		TEST(test_host_actions),
+		TEST(test_end_in_an_action),
+		TEST(test_limit_in_an_action),
 	};
 
 	return cmocka_run_group_tests_name("test run", tests, scratch_enter, scratch_leave);
