@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "protocol_fields.h"
 #include "util/memory.h"
 #include "util/printable.h"
 #include "util/text.h"
@@ -220,6 +221,34 @@ static bool is_consistent(const struct guest_ktap *k, size_t first_child, enum v
 	return verdict >= worst;
 }
 
+/* Whether that is the check's name: in its block it still lacks those of its parents. */
+static bool is_path_to(const char *path, const char *name)
+{
+	return path && text_ends_with(path, name) &&
+	       (strlen(path) == strlen(name) || path[strlen(path) - strlen(name) - 1] == '/');
+}
+
+static void take_about(struct guest_ktap *k, struct check_result *check)
+{
+	u64 cpu;
+
+	if (check->verdict >= VERDICT_FAIL &&
+	    is_path_to(protocol_field(k->about, "name"), check->name)) {
+		check->story = text_copy(protocol_field(k->about, "text"));
+		check->guards = text_copy(protocol_field(k->about, "guards"));
+		if (!protocol_field_u64(k->about, "cpu", &cpu) && cpu < k->result->test->smp)
+			check->cpu = cpu;
+	}
+	json_decref(k->about);
+	k->about = NULL;
+}
+
+void guest_ktap_about(struct guest_ktap *k, json_t *fields)
+{
+	json_decref(k->about);
+	k->about = json_incref(fields);
+}
+
 static void add_check(struct guest_ktap *k, struct guest_block *b, const struct verdict_line *v,
 		      bool has_children)
 {
@@ -232,6 +261,7 @@ static void add_check(struct guest_ktap *k, struct guest_block *b, const struct 
 	check->diagnostics = b->diagnostics;
 	b->diagnostics = NULL;
 	b->nr_diagnostics = 0;
+	take_about(k, check);
 	snprintf(k->position, sizeof(k->position), "after check '%.100s'", v->name);
 }
 
@@ -330,8 +360,10 @@ void guest_ktap_free(struct guest_ktap *k)
 		k->blocks[i].name = NULL;
 		clear_diagnostics(&k->blocks[i]);
 	}
+	json_decref(k->about);
 	free(k->skip_reason);
 	free(k->trouble);
+	k->about = NULL;
 	k->skip_reason = NULL;
 	k->trouble = NULL;
 }

@@ -28,6 +28,7 @@ struct guest_ktap {
 	struct test_result *result;
 	struct guest_block blocks[GUEST_DEPTH_MAX];
 	unsigned int depth; /* open blocks */
+	json_t *about;	    /* fields of a "check" line: what the next verdict is about; or NULL */
 	char *skip_reason;  /* of a "1..0 # SKIP reason" plan */
 	char *trouble;	    /* the first; NULL: none */
 	char position[128]; /* what the guest did last: "after check 'cross-cpu'" */
@@ -39,6 +40,9 @@ bool guest_ktap_is_line(const char *line);
 /* Takes such a line, or the text of a "# " line; level: its indent, in blocks. */
 void guest_ktap_line(struct guest_ktap *k, unsigned int level, const char *line);
 void guest_ktap_diagnostic(struct guest_ktap *k, unsigned int level, const char *text);
+
+/* Takes the fields of a "check" line, which tells more of a check whose verdict comes next. */
+void guest_ktap_about(struct guest_ktap *k, json_t *fields);
 
 /* Notes what is wrong with the guest's output; the first counts. */
 void guest_ktap_trouble(struct guest_ktap *k, const char *fmt, ...) PRINTF_LIKE(2, 3);

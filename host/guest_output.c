@@ -75,6 +75,13 @@ static void take_measure(struct guest_output *g, const json_t *fields)
 	json_array_append_new(g->result->measurements, protocol_fields_to_numbers(fields));
 }
 
+/* The answer to list-checks, or what is to be told of a check that failed. */
+static void take_check(struct guest_output *g, json_t *fields)
+{
+	json_array_append(g->result->listed, fields);
+	guest_ktap_about(&g->ktap, fields);
+}
+
 static void take_backtrace(struct guest_output *g, const json_t *fields)
 {
 	const char *list = protocol_field(fields, "pc");
@@ -142,7 +149,7 @@ static void take_protocol_line(struct guest_output *g, const char *line)
 	else if (IS(PROTO_CALL))
 		g->events->call(g->ctx, fields);
 	else if (IS(PROTO_CHECK))
-		json_array_append(g->result->listed, fields);
+		take_check(g, fields);
 	else if (IS(PROTO_END))
 		take_end(g, fields);
 #undef IS

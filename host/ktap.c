@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failure.h"
 #include "ktap.h"
 #include "record.h"
 #include "util/memory.h"
@@ -47,6 +48,17 @@ static void append_diagnostics(struct text *out, unsigned depth, const char *lab
 		text_append_char(out, '\n');
 	}
 	words_free(lines);
+}
+
+/* What the check is about; not the command to run it again, which differs from run to run. */
+static void append_failure(struct text *out, unsigned depth, const json_t *check)
+{
+	struct failure failure = failure_of_record(NULL, NULL, check);
+	struct text lines = { 0 };
+
+	failure_describe(&lines, "", &failure);
+	append_diagnostics(out, depth, "", text_string(&lines));
+	text_free(&lines);
 }
 
 static void append_unexpected_pass(struct text *out, unsigned depth, const json_t *object)
@@ -102,6 +114,8 @@ static void append_check(struct text *out, unsigned depth, size_t number, const 
 		if (line)
 			append_diagnostics(out, depth, "", line);
 	}
+	if (verdict >= VERDICT_FAIL)
+		append_failure(out, depth, check);
 	append_indent(out, depth);
 	text_printf(out, "%s %zu ", result_word(verdict), number);
 	append_clean(out, record_text(check, "name") + skip, true);

@@ -226,8 +226,8 @@ static void begin_results(struct run *run, size_t planned)
 						   ? kernel_host_target(&run->hosts[arch])
 						   : target_for_results(&run->targets[arch]);
 	}
-	results_begin(run->results, environment(run), run->argc, run->argv, targets, count,
-		      planned);
+	results_begin(run->results, environment(run), run->argc, run->argv,
+		      text_string(&run->options.rerun), targets, count, planned);
 	if (run->options.stream)
 		stream_report_begin(environment_collect());
 }

@@ -554,7 +554,8 @@ static void keep_for_rerun(struct options *o, int option)
 			continue;
 		for (const struct option *known = long_options; known->name; known++) {
 			if (known->val == option)
-				text_printf(&o->rerun, " --%s ", known->name);
+				text_printf(&o->rerun, "%s--%s ", o->rerun.len ? " " : "",
+					    known->name);
 		}
 		text_append_quoted(&o->rerun, optarg);
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "failure.h"
 #include "util/memory.h"
 #include "util/printable.h"
 #include "util/text.h"
@@ -20,6 +21,7 @@ struct progress {
 	bool colours;
 	bool running_shown; /* the terminal's last line is the one of progress_running() */
 	const char *results_dir;
+	const char *rerun; /* options to run a test again */
 	size_t planned, done;
 };
 
@@ -48,6 +50,7 @@ struct progress *progress_new(const struct options *o, const char *results_dir, 
 	p->is_terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
 	p->colours = p->is_terminal && !(no_color && *no_color);
 	p->results_dir = results_dir;
+	p->rerun = text_string(&o->rerun);
 	p->planned = planned;
 	return p;
 }
@@ -177,7 +180,8 @@ static void add_unexpected_pass(struct text *t, const char *indent, const struct
 			    indent);
 }
 
-static void add_check(const struct progress *p, struct text *t, const struct check_result *c)
+static void add_check(const struct progress *p, struct text *t, const struct test_result *r,
+		      const struct check_result *c)
 {
 	text_append(t, "    ");
 	add_coloured(p, t, words[c->verdict].colour, words[c->verdict].word, 0);
@@ -186,6 +190,11 @@ static void add_check(const struct progress *p, struct text *t, const struct che
 		add_unexpected_pass(t, "      ", c->expectation, "it to fail");
 	for (size_t i = 0; c->diagnostics && c->diagnostics[i]; i++)
 		text_printf(t, "      # %s\n", c->diagnostics[i]);
+	if (c->verdict >= VERDICT_FAIL && !c->has_children) {
+		struct failure failure = failure_of_result(p->rerun, r, c);
+
+		failure_describe(t, "      ", &failure);
+	}
 }
 
 /* Names in such a line; -v shows every check. */
@@ -231,7 +240,7 @@ static void add_checks(const struct progress *p, struct text *t, const struct te
 
 		/* A parent says nothing that its sub-checks do not. */
 		if (p->verbose || (bad && !c->has_children))
-			add_check(p, t, c);
+			add_check(p, t, r, c);
 	}
 	if (p->verbose)
 		return;

@@ -82,12 +82,13 @@ static char *message_of(const json_t *object)
 }
 
 /* What a reader needs to know beside the message. */
-static void add_details(struct text *out, const json_t *test, const json_t *check)
+static void add_details(struct text *out, const json_t *run, const json_t *test,
+			const json_t *check)
 {
 	struct text details = { 0 };
 
 	if (check) {
-		struct failure failure = failure_of_record(test, check);
+		struct failure failure = failure_of_record(run, test, check);
 
 		failure_add_figures(&details, "", json_object_get(check, "diagnostics"));
 		failure_describe(&details, "", &failure);
@@ -101,7 +102,7 @@ static void add_details(struct text *out, const json_t *test, const json_t *chec
 }
 
 /* check: NULL for the test's own case. */
-static void add_case(struct text *out, const json_t *test, const json_t *check)
+static void add_case(struct text *out, const json_t *run, const json_t *test, const json_t *check)
 {
 	static const char *const elements[NR_OUTCOMES] = {
 		[SKIPPED] = "skipped", [FAILED] = "failure", [IN_ERROR] = "error"
@@ -126,7 +127,7 @@ static void add_case(struct text *out, const json_t *test, const json_t *check)
 		} else {
 			add_attribute(out, "type", verdict_name(record_verdict(object)));
 			text_append_char(out, '>');
-			add_details(out, test, check);
+			add_details(out, run, test, check);
 			text_printf(out, "</%s>\n", elements[outcome]);
 		}
 		text_append(out, "    </testcase>\n");
@@ -208,10 +209,10 @@ static void add_suite(struct text *out, const json_t *run, const json_t *test, s
 	text_append(out, ">\n");
 	add_properties(out, test);
 	if (own)
-		add_case(out, test, NULL);
+		add_case(out, run, test, NULL);
 	for (size_t i = 0; i < json_array_size(checks); i++) {
 		if (record_is_leaf(json_array_get(checks, i)))
-			add_case(out, test, json_array_get(checks, i));
+			add_case(out, run, test, json_array_get(checks, i));
 	}
 	add_system_out(out, test);
 	text_append(out, "  </testsuite>\n");

@@ -123,9 +123,10 @@ static void add_tests(struct text *out, const json_t *tests)
 	}
 }
 
-static void add_failed_check(struct text *out, const json_t *test, const json_t *check)
+static void add_failed_check(struct text *out, const json_t *run, const json_t *test,
+			     const json_t *check)
 {
-	struct failure failure = failure_of_record(test, check);
+	struct failure failure = failure_of_record(run, test, check);
 	struct text details = { 0 };
 	char *title = record_test_title(test);
 
@@ -161,8 +162,9 @@ static void add_failed_test(struct text *out, const json_t *test)
 	free(title);
 }
 
-static void add_failures(struct text *out, const json_t *tests)
+static void add_failures(struct text *out, const json_t *run)
 {
+	const json_t *tests = json_object_get(run, "tests");
 	struct text failures = { 0 };
 
 	for (size_t i = 0; i < json_array_size(tests); i++) {
@@ -175,7 +177,7 @@ static void add_failures(struct text *out, const json_t *tests)
 
 			if (!record_is_leaf(check) || record_verdict(check) < VERDICT_FAIL)
 				continue;
-			add_failed_check(&failures, test, check);
+			add_failed_check(&failures, run, test, check);
 			told |= record_verdict(check) >= record_verdict(test);
 		}
 		if (!told && record_verdict(test) >= VERDICT_FAIL)
@@ -242,7 +244,7 @@ static int write_markdown(const json_t *run, const char *dir, struct text *out, 
 	add_environment(out, run);
 	add_totals(out, run);
 	add_tests(out, tests);
-	add_failures(out, tests);
+	add_failures(out, run);
 	add_benchmarks(out, tests);
 	return 0;
 }

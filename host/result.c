@@ -28,6 +28,8 @@ void test_result_free(struct test_result *r)
 		free(r->checks[i].name);
 		free(r->checks[i].reason);
 		words_free(r->checks[i].diagnostics);
+		free(r->checks[i].story);
+		free(r->checks[i].guards);
 	}
 	free(r->checks);
 	json_decref(r->listed);
@@ -55,6 +57,7 @@ struct check_result *test_result_add_check(struct test_result *r, const char *na
 		.name = text_copy(name),
 		.verdict = VERDICT_SKIP,
 		.raw = VERDICT_SKIP,
+		.cpu = -1,
 	};
 	return check;
 }

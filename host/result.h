@@ -17,6 +17,9 @@ struct check_result {
 	enum verdict raw;     /* as the guest said */
 	char *reason;	      /* the directive's text, or NULL */
 	char **diagnostics;   /* the "# " lines before it, NULL-terminated, or NULL */
+	char *story;	      /* of one that failed: the invariant in a sentence, or NULL */
+	char *guards;	      /* of one that failed: ids of the catalogue, "A21,K19", or NULL */
+	int cpu;	      /* of one that failed: the vCPU that found it, or -1 */
 	bool unexpected_pass; /* expected/ says it fails, and it did not */
 	const struct expectation *expectation; /* or NULL */
 	bool has_children;		       /* a parent of sub-checks: not counted */
@@ -33,7 +36,7 @@ struct test_result {
 	const struct expectation *expectation;
 	struct check_result *checks;
 	size_t nr_checks;
-	json_t *listed;	      /* array of objects: checks that it named instead of running */
+	json_t *listed; /* array of objects: what it said of checks: of all, or of failed ones */
 	json_t *measurements; /* array of objects, from "measure" lines */
 	json_t *calls;	      /* array of objects: host calls made and what they gave */
 	u64 start_ns;	      /* since the run's start */

@@ -48,11 +48,15 @@ static char **get_texts(const json_t *array)
 static void add_check(struct test_result *r, const json_t *record)
 {
 	const char *name = json_string_value(json_object_get(record, "name"));
+	const json_t *cpu = json_object_get(record, "cpu");
 	struct check_result *check = test_result_add_check(r, name);
 
 	check->verdict = get_verdict(record, "verdict", VERDICT_ERROR);
 	check->raw = get_verdict(record, "raw_verdict", check->verdict);
 	check->reason = get_text(record, "reason");
+	check->story = get_text(record, "story");
+	check->guards = get_text(record, "guards");
+	check->cpu = json_is_integer(cpu) ? (int)json_integer_value(cpu) : -1;
 	check->diagnostics = get_texts(json_object_get(record, "diagnostics"));
 	check->unexpected_pass = json_is_true(json_object_get(record, "unexpected_pass"));
 	check->has_children = json_is_true(json_object_get(record, "has_sub_checks"));

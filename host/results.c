@@ -159,7 +159,8 @@ const struct benchmarks *results_benchmarks(const struct results *r)
 }
 
 void results_begin(struct results *r, json_t *environment, int argc, char **argv,
-		   const struct results_target *targets, size_t nr_targets, size_t nr_planned)
+		   const char *options, const struct results_target *targets, size_t nr_targets,
+		   size_t nr_planned)
 {
 	struct text command = { 0 };
 	struct error ignored;
@@ -184,6 +185,7 @@ void results_begin(struct results *r, json_t *environment, int argc, char **argv
 		};
 	}
 	json_object_set_new(r->head, "command", json_text(text_string(&command)));
+	json_object_set_new(r->head, "options", json_text(options));
 	json_object_set_new(r->head, "environment", environment);
 	json_object_set_new(r->head, "targets", array);
 	text_free(&command);

@@ -42,9 +42,13 @@ const char *results_dir(const struct results *r);
 /* What the tests added so far have measured. */
 const struct benchmarks *results_benchmarks(const struct results *r);
 
-/* Environment, command line, targets; before the first test. environment is taken over. */
+/*
+ * Environment, command line, targets; before the first test. environment is taken over. options: of
+ * the command line those that say how a test is run, as text for a shell.
+ */
 void results_begin(struct results *r, json_t *environment, int argc, char **argv,
-		   const struct results_target *targets, size_t nr_targets, size_t nr_planned);
+		   const char *options, const struct results_target *targets, size_t nr_targets,
+		   size_t nr_planned);
 
 /* Opens logs/ARCH/NAME[.REPETITION].log for a test; path (relative) goes to result->log. */
 FILE *results_open_log(struct results *r, struct test_result *result, struct error *err);

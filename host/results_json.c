@@ -74,6 +74,10 @@ static json_t *check_json(const struct check_result *check)
 	set_text(object, "verdict", verdict_name(check->verdict));
 	set_text(object, "raw_verdict", verdict_name(check->raw));
 	set_text(object, "reason", check->reason);
+	set_nonempty(object, "story", check->story);
+	set_nonempty(object, "guards", check->guards);
+	if (check->cpu >= 0)
+		json_object_set_new(object, "cpu", json_integer(check->cpu));
 	set_expected(object, check->expectation);
 	json_object_set_new(object, "unexpected_pass", json_boolean(check->unexpected_pass));
 	json_object_set_new(object, "has_sub_checks", json_boolean(check->has_children));

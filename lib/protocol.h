@@ -22,7 +22,7 @@
 #define PROTO_MEASURE	"measure"   /* name= unit= n= … : one measurement */
 #define PROTO_BACKTRACE "backtrace" /* pc=0x…,0x…,… : link-time addresses, innermost first */
 #define PROTO_PANIC	"panic"	    /* text=… : the image gives up; no verdict follows */
-#define PROTO_CHECK	"check" /* name= guards=A1,A2 text= : answers the argument list-checks */
+#define PROTO_CHECK	"check" /* name= cpu= guards=A1,A2 text= : of a failure, or list-checks */
 #define PROTO_END	"end"	/* checks= failed= : last line; parents of sub-checks not counted */
 
 /* Runner to guest. */

@@ -8,6 +8,7 @@
 #include "panic.h"
 #include "protocol.h"
 #include "report.h"
+#include "smp.h"
 #include "spinlock.h"
 #include "stdio.h"
 #include "string.h"
@@ -38,9 +39,11 @@ enum verdict {
 static struct {
 	struct spinlock lock;
 	bool running;
-	unsigned int depth; /* of the block in which its verdict stands */
+	unsigned int depth;			      /* of the block in which its verdict stands */
+	const struct check *path[SUB_BLOCKS_MAX + 1]; /* by depth: its parents, then itself */
 	const void *subject;
 	enum verdict verdict;
+	int cpu; /* that noted the verdict first */
 	u64 nr_diagnostics;
 	char first[NR_VERDICTS][TEXT_MAX]; /* text of each severity; FAIL's are printed at once */
 } current;
@@ -101,7 +104,10 @@ static void note_text(enum verdict v, const char *prefix, const char *text)
 
 	snprintf(line, sizeof(line), "%s%s", prefix, text);
 	keep_text(v, line);
-	current.verdict = MAX(current.verdict, v);
+	if (v <= current.verdict)
+		return;
+	current.verdict = v;
+	current.cpu = smp_id();
 }
 
 static void note(enum verdict v, const char *fmt, va_list ap)
@@ -237,6 +243,38 @@ static void print_lesser_texts(enum verdict verdict)
 		       current.nr_diagnostics - DIAGNOSTICS_MAX);
 }
 
+/* Catalogue ids of a table, "A21 K19", as one word: "A21,K19". */
+static void print_guards(const char *guards)
+{
+	printf(" guards=");
+	for (; *guards; guards++)
+		printf("%c", *guards == ' ' ? ',' : *guards);
+}
+
+/*
+ * What the runner tells with a failure: who found it, and what the check is about. What the table
+ * does not say of a sub-check is its parent's.
+ */
+static void print_about_failure(void)
+{
+	const char *story = NULL, *guards = NULL;
+
+	printf(PROTO_PREFIX PROTO_CHECK " name=");
+	for (unsigned int i = 0; i <= current.depth; i++) {
+		const struct check *check = current.path[i];
+
+		printf("%s%s", i ? "/" : "", check->name);
+		story = check->story ? check->story : story;
+		guards = check->guards ? check->guards : guards;
+	}
+	printf(" cpu=%d", current.cpu);
+	if (guards)
+		print_guards(guards);
+	if (story)
+		printf(" text=%s", story);
+	printf("\n");
+}
+
 __attribute__((weak)) const char *arch_unmet(void)
 {
 	return NULL;
@@ -265,6 +303,8 @@ static enum verdict run_leaf(const struct check *check, size_t number, struct to
 	current.running = false;
 	unlock_current(irq_state);
 	print_lesser_texts(current.verdict);
+	if (current.verdict >= FAIL)
+		print_about_failure();
 	print_verdict(number, check->name, current.verdict, current.first[current.verdict]);
 	totals->checks++;
 	totals->failed += current.verdict >= FAIL;
@@ -318,6 +358,7 @@ static enum verdict run_block(const struct check *checks, size_t nr_checks, cons
 		if (!path_leads_to(&checks[i], path, &rest))
 			continue;
 		number++;
+		current.path[current.depth] = &checks[i];
 		current.subject = checks[i].subject ? checks[i].subject : outer_subject;
 		if (checks[i].run) {
 			v = run_leaf(&checks[i], number, totals);
@@ -373,18 +414,16 @@ static void validate(const struct check *checks, size_t nr_checks, const char *w
 
 static void list(const struct check *checks, size_t nr_checks, const char *prefix)
 {
-	char name[TEXT_MAX], guards[TEXT_MAX];
+	char name[TEXT_MAX];
 
 	for (size_t i = 0; i < nr_checks; i++) {
 		const struct check *check = &checks[i];
 
 		snprintf(name, sizeof(name), "%s%s", prefix, check->name);
-		snprintf(guards, sizeof(guards), "%s", check->guards ? check->guards : "");
-		for (char *space = guards; (space = strchr(space, ' '));)
-			*space = ',';
-		printf(PROTO_PREFIX PROTO_CHECK " name=%s%s%s%s%s\n", name,
-		       guards[0] ? " guards=" : "", guards, check->story ? " text=" : "",
-		       check->story ? check->story : "");
+		printf(PROTO_PREFIX PROTO_CHECK " name=%s", name);
+		if (check->guards)
+			print_guards(check->guards);
+		printf("%s%s\n", check->story ? " text=" : "", check->story ? check->story : "");
 		if (check->checks) {
 			strcat(name, "/");
 			list(check->checks, check->nr_checks, name);

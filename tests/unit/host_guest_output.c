@@ -8,7 +8,7 @@
 #include "guest_ktap.h"
 #include "guest_output.h"
 
-static struct test test = { .name = "demo", .arch = ARCH_X86_64, .image = "demo" };
+static struct test test = { .name = "demo", .arch = ARCH_X86_64, .image = "demo", .smp = 2 };
 
 struct heard {
 	unsigned int hellos, panics, backtraces, ends;
@@ -219,6 +219,36 @@ static void test_listing(void **state)
 
 	assert_int_equal(r.verdict, VERDICT_SKIP);
 	assert_string_equal(r.reason, "the image listed its 2 checks");
+	test_result_free(&r);
+}
+
+static void test_failures_are_explained(void **state)
+{
+	struct test_result r = result_of(
+		BEGIN
+		"1..3\n"
+		"    KTAP version 1\n    1..3\n"
+		"@ktt check name=a/x cpu=1 guards=A1,K2 text=X is <b>well</b>.\n"
+		"    not ok 1 x\n"
+		"    not ok 2 xx\n"
+		"@ktt check name=a/xz cpu=2\n"
+		"    not ok 3 z\n"
+		"not ok 1 a\n"
+		"@ktt check name=b text=B.\nok 2 b\n"
+		"@ktt check name=c text=Another.\n@ktt check name=c cpu=2 text=C.\nnot ok 3 c\n"
+		"@ktt end checks=5 failed=4\n");
+
+	assert_string_equal(r.checks[0].story, "X is <b>well</b>.");
+	assert_string_equal(r.checks[0].guards, "A1,K2");
+	assert_int_equal(r.checks[0].cpu, 1);
+	/* Neither the next check's, nor one of a like name, nor one that passed, nor a foreign CPU. */
+	assert_null(r.checks[1].story);
+	assert_int_equal(r.checks[1].cpu, -1);
+	assert_int_equal(r.checks[2].cpu, -1);
+	assert_null(r.checks[3].story);
+	assert_null(r.checks[4].story);
+	assert_string_equal(r.checks[5].story, "C.");
+	assert_int_equal(r.checks[5].cpu, -1);
 	test_result_free(&r);
 }
 
@@ -496,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_nul_and_controls),
 		cmocka_unit_test(test_skip_of_the_whole),
 		cmocka_unit_test(test_listing),
+		cmocka_unit_test(test_failures_are_explained),
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_panic),

@@ -141,6 +141,9 @@ static void test_reports(void **state)
 	assert_string_equal(o.reports.list[1].path, "m.md");
 	assert_null(o.from);
 	options_free(&o);
+	parse_good(&o, "--accel tcg -j 2 -o out --append=budget-ms=9 --repeat 3 selftest");
+	assert_string_equal(text_string(&o.rerun), "--accel tcg --append budget-ms=9");
+	options_free(&o);
 	parse_good(&o, "--from results/latest --report ktap=-");
 	assert_string_equal(o.from, "results/latest");
 	options_free(&o);

@@ -100,6 +100,9 @@ static void test_fail(void **state)
 
 	add_check(f, "one", VERDICT_PASS, NULL, NULL);
 	add_check(f, "two", VERDICT_FAIL, NULL, "stood still\nat 0x10");
+	f->result.checks[1].story = text_copy("It never stands still.");
+	f->result.checks[1].guards = text_copy("A1,K2");
+	f->result.checks[1].cpu = 3;
 	add_check(f, "three", VERDICT_SKIP, "no such clock", NULL);
 	add_check(f, "four", VERDICT_SKIP, "no such clock", NULL);
 	add_check(f, "five", VERDICT_XFAIL, "known so", NULL);
@@ -111,6 +114,10 @@ static void test_fail(void **state)
 		       "    FAIL two\n"
 		       "      # stood still\n"
 		       "      # at 0x10\n"
+		       "      invariant: It never stands still.\n"
+		       "      reported by: vCPU 3\n"
+		       "      guards against: A1,K2\n"
+		       "      again: ./run_tests.sh --append check=two x86_64/demo\n"
 		       "    XFAIL five: known so\n"
 		       "    SKIP three, four: no such clock\n"
 		       "    log: results/now/logs/x86_64/demo.log\n");

@@ -48,6 +48,14 @@ static json_t *bench_record(const char *name, double median, const char *floor)
 	return bench;
 }
 
+/* As of a check that failed. */
+static void add_story(json_t *check)
+{
+	json_object_set_new(check, "story", json_string("It is " NASTY));
+	json_object_set_new(check, "guards", json_string("A1,K2"));
+	json_object_set_new(check, "cpu", json_integer(2));
+}
+
 /* One test with a check of each verdict, one that did not boot, one with benchmarks. */
 static json_t *make_run(void)
 {
@@ -59,6 +67,7 @@ static json_t *make_run(void)
 	add_check(mixed, check_record("skipped", "skip", "no " NASTY));
 	add_check(mixed, check_record("known", "xfail", "a defect"));
 	add_check(mixed, check_record("bad", "fail", NULL));
+	add_story(json_array_get(json_object_get(mixed, "checks"), 3));
 	add_check(mixed, check_record("broken", "error", "reason " NASTY));
 	json_object_set_new(dead, "reason", json_string("no end after 5 s"));
 	json_object_set_new(dead, "log_tail", json_string("last\nwords " NASTY));
@@ -67,10 +76,11 @@ static json_t *make_run(void)
 			      bench_record("native", 3, NULL));
 	json_array_append_new(json_object_get(bench, "measurements"),
 			      bench_record("trapped" NASTY, 219, "native"));
-	return json_pack("{s:i, s:s, s:b, s:{s:{s:s}}, s:{s:i, s:i, s:i, s:i}, s:[o, o, o]}",
-			 "schema", 1, "started", "2026-12-01T04:06:06Z", "complete", 1,
-			 "environment", "host", "cpu", "CPU " NASTY, "totals", "planned", 3,
-			 "passed", 1, "failed", 2, "skipped", 0, "tests", mixed, dead, bench);
+	return json_pack("{s:i, s:s, s:s, s:b, s:{s:{s:s}}, s:{s:i, s:i, s:i, s:i}, s:[o, o, o]}",
+			 "schema", 1, "options", "--accel tcg", "started", "2026-12-01T04:06:06Z",
+			 "complete", 1, "environment", "host", "cpu", "CPU " NASTY, "totals",
+			 "planned", 3, "passed", 1, "failed", 2, "skipped", 0, "tests", mixed, dead,
+			 bench);
 }
 
 static char *make_view(const struct report_format *format)
@@ -96,6 +106,10 @@ static void junit_tells_every_verdict(void **state)
 	expect_contains(xml, "<skipped message=\"failed as expected: a defect\"/>");
 	expect_contains(xml, "<failure message=\"saw &lt;b&gt;&amp;&quot;'|*_`\\x01]]&gt;\" "
 			     "type=\"fail\">saw &lt;b&gt;");
+	expect_contains(xml, "\ninvariant: It is &lt;b&gt;&amp;&quot;'|*_`\\x01]]&gt;\n"
+			     "reported by: vCPU 2\nguards against: A1,K2\n"
+			     "again: ./run_tests.sh --accel tcg --append check=bad x86_64/mixed\n"
+			     "</failure>");
 	expect_contains(xml, "type=\"error\">");
 	expect_contains(xml, "name=\"the test itself\" time=\"0\">\n      "
 			     "<error message=\"no end after 5 s\" type=\"timeout\">last\nwords ");
@@ -111,6 +125,8 @@ static void markdown_has_tables(void **state)
 	expect_contains(md, "**1 passed, 2 failed, 0 skipped**\n");
 	expect_contains(md, "| x86_64/mixed | **error** | 5 | 1 | 1 | 1 | 0 | 1 | 1 | 1.5 |\n");
 	expect_contains(md, "### x86_64/mixed.bad: fail\n");
+	expect_contains(md, "\n    again: ./run_tests.sh --accel tcg --append check=bad "
+			    "x86_64/mixed\n");
 	expect_contains(md, "### x86_64/dead: timeout\n\nno end after 5 s\n\n    last\n    words ");
 	expect_contains(md, "| native | ticks | 10000 | 3.00 | 0.500 | 3.00 | 3.00 | 48.0 |  |\n");
 	expect_contains(md, "`");
@@ -134,7 +150,7 @@ static void ktap_is_that_of_the_run(void **state)
 	char *ktap = make_view(&report_format_ktap);
 
 	expect_contains(ktap, "KTAP version 1\n1..3\n");
-	expect_contains(ktap, "    not ok 4 bad\n");
+	expect_contains(ktap, "    # guards against: A1,K2\n    not ok 4 bad\n");
 	expect_contains(ktap, "not ok 2 x86_64/dead # TIMEOUT no end after 5 s\n");
 	expect_contains(ktap, "# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:2\n");
 	free(ktap);

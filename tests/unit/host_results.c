@@ -46,8 +46,8 @@ static struct results *begin(const char *dir, size_t planned)
 
 	if (!r)
 		fail_msg("results_open: %s", err.text);
-	results_begin(r, json_pack("{s:{s:s}}", "host", "kernel", "6.12"), 4, argv_of_run, targets,
-		      ARRAY_SIZE(targets), planned);
+	results_begin(r, json_pack("{s:{s:s}}", "host", "kernel", "6.12"), 4, argv_of_run,
+		      "--accel tcg", targets, ARRAY_SIZE(targets), planned);
 	return r;
 }
 

@@ -177,7 +177,7 @@ static int run(struct fixture *f, const char *config)
 	assert_int_equal(select_tests(&f->config, &f->options, archs, &f->selection, &f->err), 0);
 	f->results = results_open("results", now_ns(), &f->err);
 	assert_non_null(f->results);
-	results_begin(f->results, json_object(), 1, argv, &target, 1, schedule_planned(&spec));
+	results_begin(f->results, json_object(), 1, argv, "", &target, 1, schedule_planned(&spec));
 	f->progress = progress_new(&f->options, "results", schedule_planned(&spec));
 	spec.results = f->results;
 	spec.progress = f->progress;

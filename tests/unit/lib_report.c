@@ -113,7 +113,9 @@ static const char *run(const char *args, const struct check *checks, size_t nr_c
 	return console_captured();
 }
 
-#define HELLO "\n@ktt hello version=1 arch=unit image=unit\n"
+/* What is said of the check "one" that failed. */
+#define ABOUT_ONE "@ktt check name=one cpu=0\n"
+#define HELLO	  "\n@ktt hello version=1 arch=unit image=unit\n"
 
 /* The output for one check, without hello and plan. */
 static void expect_one(void (*fn)(void), const char *lines, int failed)
@@ -136,7 +138,7 @@ static void test_pass(void **state)
 
 static void test_fail_keeps_figures_off_the_verdict(void **state)
 {
-	expect_one(fail_once, "# went back by 5 ticks\nnot ok 1 one\n", 1);
+	expect_one(fail_once, "# went back by 5 ticks\n" ABOUT_ONE "not ok 1 one\n", 1);
 }
 
 static void test_many_failures_are_counted(void **state)
@@ -144,7 +146,7 @@ static void test_many_failures_are_counted(void **state)
 	expect_one(fail_often,
 		   "# failure 1\n# failure 2\n# failure 3\n# failure 4\n# failure 5\n"
 		   "# failure 6\n# failure 7\n# failure 8\n# failure 9\n# failure 10\n"
-		   "# and 15 more\nnot ok 1 one\n",
+		   "# and 15 more\n" ABOUT_ONE "not ok 1 one\n",
 		   1);
 }
 
@@ -161,34 +163,38 @@ static void test_xfail(void **state)
 static void test_error_outweighs_fail(void **state)
 {
 	expect_one(error,
-		   "# counter stood still\n# so is the GIC\n"
+		   "# counter stood still\n# so is the GIC\n" ABOUT_ONE
 		   "not ok 1 one # ERROR the timer is missing\n",
 		   1);
 }
 
 static void test_asserting_nothing_is_an_error(void **state)
 {
-	expect_one(nothing, "# just a figure: 42\nnot ok 1 one # ERROR asserted nothing\n", 1);
+	expect_one(nothing,
+		   "# just a figure: 42\n" ABOUT_ONE "not ok 1 one # ERROR asserted nothing\n", 1);
 }
 
 static void test_skip_and_judgement_exclude_each_other(void **state)
 {
 	expect_one(skip_after_pass,
-		   "not ok 1 one # ERROR skipped after it had judged: changed my mind\n", 1);
+		   ABOUT_ONE "not ok 1 one # ERROR skipped after it had judged: changed my mind\n",
+		   1);
 	expect_one(pass_after_skip,
-		   "# skip: nothing there\n"
+		   "# skip: nothing there\n" ABOUT_ONE
 		   "not ok 1 one # ERROR judged after it was skipped: passed\n",
 		   1);
 	expect_one(fail_after_skip,
-		   "# skip: nothing there\n"
+		   "# skip: nothing there\n" ABOUT_ONE
 		   "not ok 1 one # ERROR judged after it was skipped: but it is wrong\n",
 		   1);
-	expect_one(error_after_skip, "# skip: nothing there\nnot ok 1 one # ERROR and broken\n", 1);
+	expect_one(error_after_skip,
+		   "# skip: nothing there\n" ABOUT_ONE "not ok 1 one # ERROR and broken\n", 1);
 }
 
 static void test_lesser_texts_are_not_lost(void **state)
 {
-	expect_one(fail_after_xfail, "# new trouble\n# xfail: old trouble\nnot ok 1 one\n", 1);
+	expect_one(fail_after_xfail,
+		   "# new trouble\n# xfail: old trouble\n" ABOUT_ONE "not ok 1 one\n", 1);
 }
 
 static void test_texts_are_one_clean_line(void **state)
@@ -197,7 +203,7 @@ static void test_texts_are_one_clean_line(void **state)
 		   "# one two ? three??? end\n"
 		   "ok 1 one # SKIP not ok 1 forged ok 2 forged ? SKIP\n",
 		   0);
-	expect_one(untidy_text, "not ok 1 one # ERROR \n", 1);
+	expect_one(untidy_text, ABOUT_ONE "not ok 1 one # ERROR \n", 1);
 }
 
 static void test_long_texts_are_cut(void **state)
@@ -220,7 +226,8 @@ static void test_the_state_of_one_check_is_not_the_next_ones(void **state)
 
 	assert_non_null(strstr(run("", checks, 4), "\n1..4\n"));
 	assert_non_null(strstr(console_captured(), "\nok 2 b # SKIP no RDTSCP"));
-	assert_non_null(strstr(console_captured(), "# and 15 more\nnot ok 3 c\nok 4 d\n"));
+	assert_non_null(strstr(console_captured(),
+			       "# and 15 more\n@ktt check name=c cpu=0\nnot ok 3 c\nok 4 d\n"));
 	assert_non_null(strstr(console_captured(), "@ktt end checks=4 failed=2\n"));
 }
 
@@ -242,12 +249,12 @@ static void test_the_result_is_mains(void **state)
 static const struct check two_cpus[] = { { "order", .run = pass }, { "rate", .run = fail_once } };
 static const struct check four_cpus[] = { { "order", .run = skip_it }, { "rate", .run = skip_it } };
 static const struct check deep[] = { { "two", .checks = two_cpus, .nr_checks = 2 },
-				     { "rest", .run = error } };
+				     { "rest", .run = error, .story = "Rest." } };
 static const struct check nested[] = {
 	{ "plain", .run = pass, .guards = "A1", .story = "It is plain." },
 	{ "two", .checks = two_cpus, .nr_checks = 2, .guards = "A21 K19" },
 	{ "four", .checks = four_cpus, .nr_checks = 2 },
-	{ "deep", .checks = deep, .nr_checks = 2 },
+	{ "deep", .checks = deep, .nr_checks = 2, .guards = "F3", .story = "Deep." },
 };
 
 static void test_nested_blocks(void **state)
@@ -260,6 +267,7 @@ static void test_nested_blocks(void **state)
 				  "    1..2\n"
 				  "    ok 1 order\n"
 				  "    # went back by 5 ticks\n"
+				  "@ktt check name=two/rate cpu=0 guards=A21,K19\n"
 				  "    not ok 2 rate\n"
 				  "not ok 2 two\n"
 				  "    KTAP version 1\n"
@@ -273,10 +281,12 @@ static void test_nested_blocks(void **state)
 				  "        1..2\n"
 				  "        ok 1 order\n"
 				  "        # went back by 5 ticks\n"
+				  "@ktt check name=deep/two/rate cpu=0 guards=F3 text=Deep.\n"
 				  "        not ok 2 rate\n"
 				  "    not ok 1 two\n"
 				  "    # counter stood still\n"
 				  "    # so is the GIC\n"
+				  "@ktt check name=deep/rest cpu=0 guards=F3 text=Rest.\n"
 				  "    not ok 2 rest # ERROR the timer is missing\n"
 				  "not ok 4 deep # ERROR sub-check rest\n"
 				  "@ktt end checks=8 failed=3\n");
@@ -367,11 +377,11 @@ static void test_listing_runs_nothing(void **state)
 				  "@ktt check name=four\n"
 				  "@ktt check name=four/order\n"
 				  "@ktt check name=four/rate\n"
-				  "@ktt check name=deep\n"
+				  "@ktt check name=deep guards=F3 text=Deep.\n"
 				  "@ktt check name=deep/two\n"
 				  "@ktt check name=deep/two/order\n"
 				  "@ktt check name=deep/two/rate\n"
-				  "@ktt check name=deep/rest\n"
+				  "@ktt check name=deep/rest text=Rest.\n"
 				  "@ktt end checks=0 failed=0\n");
 }
 
