@@ -182,7 +182,7 @@ FUZZ_CC ?= clang
 fuzz_flags := $(unit_flags_unit-asan) -Wno-unknown-warning-option -iquote host -iquote lib -iquote build
 fuzz_host_obj := $(patsubst host/%.c,build/fuzz/host/%.o,$(host_testable))
 fuzz_bin := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(fuzz_src))
-host_libs := -pthread -ljansson -llzma -lzstd $(if $(filter arm64,$(NATIVE)),$(FDT_LIB))
+host_libs := -pthread -ljansson -llzma -lzstd -lm $(if $(filter arm64,$(NATIVE)),$(FDT_LIB))
 build/fuzz/host/%.o: host/%.c build/config.mk build/build_config.h Makefile
 	@mkdir -p $(@D)
 	$(call say,FUZZ-CC,$@) $(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer-no-link $(deps) -c $< -o $@
