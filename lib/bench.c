@@ -67,16 +67,18 @@ static __attribute__((noinline)) u64 sample(const struct bench_clock *clock, voi
 }
 
 /* Fills values with up to count samples; stops early when the time is over, but not before one. */
-static u64 take(const struct bench_clock *clock, void (*run)(u64 n), u64 batch, u64 count,
+static u64 take(const struct bench_clock *clock, const struct bench *b, u64 batch, u64 count,
 		u64 budget_ns)
 {
 	struct spin_bound budget;
 	u64 n = 0;
 
 	spin_start(&budget, budget_ns);
-	do
-		engine.values[n++] = sample(clock, run, batch);
-	while (n < count && spin_poll(&budget));
+	do {
+		if (b->settle)
+			b->settle();
+		engine.values[n++] = sample(clock, b->run, batch);
+	} while (n < count && spin_poll(&budget));
 	return n;
 }
 
@@ -90,8 +92,8 @@ static void calibrate(const struct bench_clock *clock, const struct bench *b, u6
 	u64 n, low, high;
 	struct stats s;
 
-	take(clock, b->run, 0, 10, report_budget_ns() / CALIBRATION_PARTS); /* warms up */
-	n = take(clock, b->run, 0, CALIBRATION_SAMPLES, report_budget_ns() / CALIBRATION_PARTS);
+	take(clock, b, 0, 10, report_budget_ns() / CALIBRATION_PARTS); /* warms up */
+	n = take(clock, b, 0, CALIBRATION_SAMPLES, report_budget_ns() / CALIBRATION_PARTS);
 	stats_of(engine.values, n, &s);
 	low = stats_percentile(engine.values, n, 25);
 	high = stats_percentile(engine.values, n, 75);
@@ -127,7 +129,7 @@ static bool measure(const struct bench *b, const struct bench_clock *clock, stru
 	calibrate(clock, b, &overhead, &error);
 	r->hz = clock->hz ? clock->hz() : 0;
 	r->batch = b->batch ? b->batch : choose_batch(clock, b, overhead);
-	n = take(clock, b->run, r->batch, samples, report_budget_ns());
+	n = take(clock, b, r->batch, samples, report_budget_ns());
 	for (u64 i = 0; i < n; i++) {
 		if (engine.values[i] > STATS_MAX >> STATS_FRACTION_BITS) {
 			report_fail("a sample of %#lx %s: the clock went backwards",

@@ -39,6 +39,11 @@ struct bench {
 	 * which the overhead is calibrated.
 	 */
 	void (*run)(u64 n);
+	/*
+	 * Before each sample, outside of its time: waits until what run() begins with is there. For
+	 * benchmarks with a batch of 1. NULL: nothing to do.
+	 */
+	void (*settle)(void);
 	void (*finish)(void); /* puts back what prepare changed; NULL: nothing */
 	/* The benchmark of the same table that this one's figure is to be a ratio of, or NULL. */
 	const char *floor;

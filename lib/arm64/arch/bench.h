@@ -37,4 +37,24 @@
 #define BENCH_MSR(function, reg, value) \
 	BENCH_LOOP_WITH(function, "msr " SYSREG_STRING(reg) ", x4", value)
 
+/*
+ * A call by the SMC Calling Convention, instruction "hvc #0" or "smc #0": 4 instructions a turn. Up to
+ * version 1.0 of it a call may change x4 to x17 as well as x0 to x3.
+ */
+#define BENCH_CALL(function, instruction, id)                                                    \
+	static void function(u64 n)                                                              \
+	{                                                                                        \
+		__asm__ volatile("subs %0, %0, #1\n\t"                                           \
+				 "b.lo 2f\n"                                                     \
+				 "1:\tmov w0, %w1\n\t" instruction "\n\t"                        \
+				 "subs %0, %0, #1\n\t"                                           \
+				 "b.hs 1b\n"                                                     \
+				 "2:"                                                            \
+				 : "+r"(n)                                                       \
+				 : "r"(id)                                                       \
+				 : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9",   \
+				   "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "cc", \
+				   "memory");                                                    \
+	}
+
 #endif
