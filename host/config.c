@@ -226,22 +226,14 @@ static const struct {
 	const char *name;
 	void (*set)(struct section *s, const struct ini_key *key);
 } config_keys[] = {
-	{ "arch", set_arch },
-	{ "image", set_image },
-	{ "args", set_args },
-	{ "smp", set_smp },
-	{ "maxcpus", set_maxcpus },
-	{ "memory", set_memory },
-	{ "groups", set_groups },
-	{ "timeout", set_timeout },
-	{ "timing", set_timing },
-	{ "default", set_default },
-	{ "el2", set_el2 },
-	{ "cpu", set_cpu },
-	{ "machine", set_machine },
-	{ "vmm", set_vmm },
-	{ "accel", set_accel },
-	{ "counter-offset", set_counter_offset },
+	{ "arch", set_arch },	    { "image", set_image },
+	{ "args", set_args },	    { "smp", set_smp },
+	{ "maxcpus", set_maxcpus }, { "memory", set_memory },
+	{ "groups", set_groups },   { "timeout", set_timeout },
+	{ "timing", set_timing },   { "default", set_default },
+	{ "el2", set_el2 },	    { "cpu", set_cpu },
+	{ "machine", set_machine }, { "vmm", set_vmm },
+	{ "accel", set_accel },	    { "counter-offset", set_counter_offset },
 	{ "fault", set_fault },
 };
 
@@ -361,6 +353,10 @@ static void read_section(struct config *config, const struct ini_section *sectio
 	if (s.test.el2 && s.archs != BIT(ARCH_ARM64))
 		mistake(&s, section, "test '%s' has el2 = yes, which needs arch = arm64",
 			section->name);
+	if (s.test.maxcpus && s.test.maxcpus <= s.test.smp)
+		mistake(&s, section,
+			"test '%s' has maxcpus = %u, which has to be more than its smp = %u",
+			section->name, s.test.maxcpus, s.test.smp);
 	if (s.test.counter_offset && (s.archs != BIT(ARCH_ARM64) || s.test.vmms != BIT(VMM_KVM)))
 		mistake(&s, section,
 			"test '%s' has a counter-offset, which needs arch = arm64 and vmm = kvm",

@@ -164,8 +164,8 @@ static void all_mistakes_are_told_in_order(void **state)
 		FILE_NAME
 		":1: key 'stray' stands before the first [section]\n" FILE_NAME
 		":4: smp = many: must be a whole number from 1 to 64\n" FILE_NAME
-		":5: unknown key 'nonsense'; the keys are: arch, image, args, smp, memory, "
-		"groups, timeout, timing, default, el2, cpu, machine, vmm, accel, "
+		":5: unknown key 'nonsense'; the keys are: arch, image, args, smp, maxcpus, "
+		"memory, groups, timeout, timing, default, el2, cpu, machine, vmm, accel, "
 		"counter-offset, fault\n" FILE_NAME
 		":6: 'just words' is neither [section] nor key = value\n" FILE_NAME
 		":8: test 'one' for arm64 is there already, in line 2; a name may stand "
@@ -185,6 +185,10 @@ static void bad_values_are_named(void **state)
 	expect_line_mistake("smp = -1", "smp = -1: must be a whole number from 1 to 64");
 	expect_line_mistake("smp =", "key 'smp' has no value");
 	expect_line_mistake("groups = ,", "key 'groups' has no value");
+	expect_line_mistake("maxcpus = 1", "maxcpus = 1: must be a whole number from 2 to 64");
+	expect_mistakes("[one]\nmaxcpus = 2\nsmp = 2\n", FILE_NAME
+			":1: test 'one' has maxcpus = 2, which has to be more than its smp "
+			"= 2\n");
 	expect_line_mistake("memory = 15", "memory = 15: must be a whole number from 16 to 65536");
 	expect_line_mistake("timeout = 99999999999999999999999",
 			    "timeout = 99999999999999999999999: must be a whole number from 1 to "
