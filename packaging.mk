@@ -19,7 +19,7 @@ suite_version := $(shell sed -n 's/^.define SUITE_VERSION "\(.*\)"/\1/p' host/ve
 git_version := $(if $(wildcard .git),$(shell git describe --always --tags --dirty),$(shell \
 	cat git-version 2>/dev/null))
 
-.PHONY: man install uninstall dist
+.PHONY: man install uninstall dist standalone
 
 # ---- man page: the options are those that --help tells -------------------------------------------
 
@@ -88,3 +88,10 @@ dist:
 		>build/$(dist_name).tar
 	gzip -9nf build/$(dist_name).tar
 	@sha256sum build/$(dist_name).tar.gz
+
+# ---- a test in one file --------------------------------------------------------------------------
+
+standalone: images build/$(NATIVE)/host/runner
+	$(call say,SH,build/standalone/) rm -rf build/standalone && \
+		scripts/standalone.sh build/$(NATIVE)/host/runner $(suite_version) build/standalone \
+		$(PREFIX_x86_64)strip $(PREFIX_arm64)strip

@@ -374,6 +374,16 @@ static bool subject_matches(const char *subject, const char *test, const char *c
 	return matches;
 }
 
+bool expectation_names_test(const struct expectation *e, const struct test *test)
+{
+	const char *dot = strchr(e->subject, '.');
+	char *pattern = dot ? text_copy_bytes(e->subject, dot - e->subject) : text_copy(e->subject);
+	bool matches = !fnmatch(pattern, test->name, 0);
+
+	free(pattern);
+	return matches && name_holds(e->conditions->archs, arch_to_name(test->arch));
+}
+
 bool expectation_may_concern(const struct expectation *e, const struct test *test,
 			     const char *check)
 {

@@ -56,6 +56,9 @@ int expected_load(const char *dir, struct expectations *e);
 int expected_read(const char *dir, struct expectations *e, struct mistakes *m);
 void expected_free(struct expectations *e);
 
+/* Whether an entry is about a test or any check of it, on its architecture. */
+bool expectation_names_test(const struct expectation *e, const struct test *test);
+
 /*
  * Whether an entry is about a test (check == NULL) or one check of it, on its architecture, whatever
  * else the entry's conditions are.

@@ -9,17 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "bisect.h"
 #include "check_config.h"
 #include "compare_report.h"
 #include "config.h"
 #include "environment.h"
 #include "expected.h"
+#include "expected_update.h"
 #include "explain.h"
 #include "image.h"
 #include "kernel_mode.h"
 #include "kvm/fault.h"
+#include "machines.h"
+#include "merge.h"
 #include "options.h"
 #include "progress.h"
+#include "record.h"
 #include "report.h"
 #include "results.h"
 #include "schedule.h"
@@ -27,6 +32,7 @@
 #include "select.h"
 #include "stream_report.h"
 #include "target.h"
+#include "util/file.h"
 #include "util/loop.h"
 #include "util/text.h"
 
@@ -50,6 +56,7 @@ struct run {
 	bool archs[ARCH_COUNT];
 	struct results *results;
 	struct progress *progress;
+	int signo; /* that ended the run, or 0 */
 };
 
 static int complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
@@ -150,7 +157,7 @@ static int choose_targets(struct run *run)
 		target_choose(&run->targets[arch], arch, &run->options);
 		any |= run->targets[arch].usable;
 	}
-	if (any)
+	if (any || !run->selection.count) /* a shard may be empty */
 		return EXIT_EXPECTED;
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (run->archs[arch])
@@ -241,6 +248,51 @@ static int make_reports(const struct run *run, const char *dir)
 	return EXIT_EXPECTED;
 }
 
+/* The change to expected/, into a file for whoever reviews it. */
+static int write_expected_diff(const struct run *run, const struct expected_update *u,
+			       struct error *err)
+{
+	const char *named = run->options.expected_diff;
+	char *path = named ? text_copy(named)
+			   : text_format("%s/expected.diff", results_dir(run->results));
+	struct text diff = { 0 };
+	int result = expected_diff(u, &diff, err);
+
+	if (!result)
+		result = file_write(path, text_string(&diff), diff.len, err);
+	if (!result && !run->options.ktap)
+		printf("expected: %s%s\n", path,
+		       diff.len ? ": review it, then \"git apply\" it" : ": nothing to change");
+	text_free(&diff);
+	free(path);
+	return result;
+}
+
+/* What the run says of expected/. */
+static int review_expected(const struct run *run)
+{
+	struct expected_update u = {
+		.expectations = &run->expectations,
+		.config = &run->config,
+		.root = run->options.root,
+		.dir = run->options.expected,
+	};
+	struct text unmatched = { 0 };
+	struct error err;
+	json_t *json;
+	int status = EXIT_EXPECTED;
+
+	json = record_load(results_dir(run->results), &err);
+	u.run = json;
+	if (json && expected_unmatched(&u, &unmatched) && !run->options.ktap)
+		fputs(text_string(&unmatched), stdout);
+	if (json && run->options.update_expected && write_expected_diff(run, &u, &err))
+		status = complain("%s", err.text);
+	text_free(&unmatched);
+	json_decref(json);
+	return status;
+}
+
 static int finish_results(struct run *run, int signo, bool failed)
 {
 	struct results_totals totals;
@@ -260,6 +312,9 @@ static int finish_results(struct run *run, int signo, bool failed)
 			 results_dir(run->results));
 	/* The totals are the last line. */
 	reported = make_reports(run, results_dir(run->results));
+	if (!reported)
+		reported = review_expected(run);
+	run->signo = signo;
 	progress_totals(run->progress, &totals);
 	if (reported)
 		return reported;
@@ -333,7 +388,10 @@ static int list_tests(struct run *run)
 		run->archs[arch] = !archs_were_named(run) || run->options.archs[arch];
 	if (select_tests(&run->config, &run->options, run->archs, &run->selection, &err))
 		return complain("%s", err.text);
-	selection_print(&run->selection, stdout);
+	if (run->options.machines)
+		machines_print(&run->selection, &run->options, stdout);
+	else
+		selection_print(&run->selection, stdout);
 	return EXIT_EXPECTED;
 }
 
@@ -350,6 +408,23 @@ static int compare(const struct options *o)
 		break;
 	}
 	return complain("%s", err.text);
+}
+
+static int merge(struct run *run)
+{
+	struct merge_spec spec = {
+		.config = &run->config,
+		.dirs = run->options.tests,
+		.argc = run->argc,
+		.argv = run->argv,
+	};
+	struct error err;
+
+	run->results = results_open(run->options.out_dir, run->start_ns, &err);
+	if (!run->results || merge_results(&spec, run->results, &err))
+		return complain("%s", err.text);
+	run->progress = progress_new(&run->options, results_dir(run->results), 0);
+	return finish_results(run, 0, false);
 }
 
 static int explain_checks(struct run *run)
@@ -386,6 +461,14 @@ static int main_run(struct run *run)
 	config_add_faults(&run->config, run->options.faults);
 	if (run->options.list)
 		return list_tests(run);
+	if (run->options.bisect) {
+		status = bisect_build(&run->options);
+		if (status)
+			return status;
+	}
+	if (run->options.merge)
+		return expected_load(run->options.expected, &run->expectations) ? EXIT_NO_RUN
+										: merge(run);
 	status = choose_archs(run);
 	if (status)
 		return status;
@@ -408,6 +491,20 @@ static int main_run(struct run *run)
 	if (!run->results)
 		return complain("%s", err.text);
 	return run->options.kernel ? run_in_kernels(run) : run_tests(run);
+}
+
+/* The run's status in the words of git bisect run. */
+static int status_for_bisect(const struct run *run, int status)
+{
+	struct error err;
+	json_t *json = run->results ? record_load(results_dir(run->results), &err) : NULL;
+
+	/* What the build said already. */
+	if (!run->results && status >= BISECT_SKIP)
+		return status;
+	status = bisect_status(status, run->signo, json);
+	json_decref(json);
+	return status;
 }
 
 static void run_free(struct run *run)
@@ -450,6 +547,8 @@ int main(int argc, char **argv)
 	status = options_parse(&run.options, argc, argv);
 	if (status < 0)
 		status = main_run(&run);
+	if (run.options.bisect)
+		status = status_for_bisect(&run, status);
 	run_free(&run);
 	return status;
 }

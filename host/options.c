@@ -21,6 +21,7 @@
 #define JOBS_MAX	 64
 #define TIMEOUT_S_MAX	 86400
 #define REPEAT_MAX	 100000
+#define SHARDS_MAX	 10000
 #define KERNEL_SMP_MAX	 64
 #define PERCENT_MAX	 1000
 #define THRESHOLD	 0.02
@@ -69,6 +70,20 @@ void options_usage(FILE *out)
 	      "  --report FORMAT[=FILE] ktap, junit or markdown; again for more (default FILE: in\n"
 	      "                        the results' directory; - is stdout)\n"
 	      "  --from DIR            no run: the reports of the results in DIR\n"
+	      "\n"
+	      "For CI, see docs/gating.md and docs/scale.md:\n"
+	      "  --shard I/N           the I-th of N parts of the tests: by the hash of a test's\n"
+	      "                        name, so that it stays in its part whatever else there is\n"
+	      "  --merge DIR...        no run: the results in these directories as those of one\n"
+	      "                        run, with its reports\n"
+	      "  --update-expected[=FILE]\n"
+	      "                        write a diff of expected/ that makes this run as expected,\n"
+	      "                        to be reviewed (default FILE: expected.diff in the "
+	      "results'\n"
+	      "                        directory)\n"
+	      "  --bisect[=COMMAND]    for git bisect run in the tree of --kernel: build it first\n"
+	      "                        (default: make olddefconfig, then make); status 0 good,\n"
+	      "                        1 bad, 125 cannot be told, 129 and above stop\n"
 	      "\n"
 	      "Kernel mode: the tests run by our own VMM on a kernel that is booted for it.\n"
 	      "  --kernel WHAT         debian:VERSION (6.12) or debian:SUITE, which is fetched; a\n"
@@ -126,6 +141,11 @@ enum {
 	OPTION_IMAGES,
 	OPTION_CHECK_CONFIG,
 	OPTION_EXPLAIN,
+	OPTION_SHARD,
+	OPTION_MERGE,
+	OPTION_UPDATE_EXPECTED,
+	OPTION_BISECT,
+	OPTION_MACHINES,
 	OPTION_KERNEL,
 	OPTION_MODULES,
 	OPTION_KERNEL_APPEND,
@@ -162,6 +182,11 @@ static const struct option long_options[] = {
 	{ "images", required_argument, NULL, OPTION_IMAGES },
 	{ "check-config", no_argument, NULL, OPTION_CHECK_CONFIG },
 	{ "explain", required_argument, NULL, OPTION_EXPLAIN },
+	{ "shard", required_argument, NULL, OPTION_SHARD },
+	{ "merge", no_argument, NULL, OPTION_MERGE },
+	{ "update-expected", optional_argument, NULL, OPTION_UPDATE_EXPECTED },
+	{ "bisect", optional_argument, NULL, OPTION_BISECT },
+	{ "machines", no_argument, NULL, OPTION_MACHINES },
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
 	{ "modules", required_argument, NULL, OPTION_MODULES },
 	{ "kernel-append", required_argument, NULL, OPTION_KERNEL_APPEND },
@@ -203,6 +228,26 @@ static int take_percent(const char *option, const char *value, double *part)
 			       option, value, PERCENT_MAX);
 	*part = percent / 100;
 	return -1;
+}
+
+/* "2/5": the second of five. */
+static int take_shard(struct options *o, const char *value)
+{
+	char **words = words_split(value, "/");
+	u64 shard, count;
+	int status = -1;
+
+	if (words_count(words) != 2 || text_to_u64(words[1], 1, SHARDS_MAX, &count) ||
+	    text_to_u64(words[0], 1, count, &shard)) {
+		status = mistake("--shard '%s': I/N is wanted, such as 1/3: the first of three "
+				 "parts, of at most %d",
+				 value, SHARDS_MAX);
+	} else {
+		o->shard = shard;
+		o->nr_shards = count;
+	}
+	words_free(words);
+	return status;
 }
 
 static int take_archs(struct options *o, const char *value)
@@ -485,6 +530,23 @@ static int take_option(struct options *o, int option, struct text *qemu)
 	case OPTION_CHECK_CONFIG:
 		o->check_config = true;
 		return -1;
+	case OPTION_SHARD:
+		return take_shard(o, optarg);
+	case OPTION_MERGE:
+		o->merge = true;
+		return -1;
+	case OPTION_UPDATE_EXPECTED:
+		o->update_expected = true;
+		o->expected_diff = optarg;
+		return -1;
+	case OPTION_BISECT:
+		o->bisect = true;
+		o->bisect_build = optarg;
+		return -1;
+	case OPTION_MACHINES:
+		o->machines = true;
+		o->list = true;
+		return -1;
 	case OPTION_EXPLAIN:
 		o->explain = optarg;
 		return -1;
@@ -595,6 +657,10 @@ int options_parse(struct options *o, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	o->tests = words_copy(argv + optind);
+	if (o->merge && !o->tests[0])
+		return mistake("--merge needs names of result directories");
+	if (o->bisect && !o->kernel)
+		return mistake("--bisect needs --kernel DIR, the kernel's build tree");
 	if (o->compare && words_count(o->tests) != 2)
 		return mistake("--compare needs two names, OLD and NEW: results.json files, result "
 			       "directories, or what --save wrote");

@@ -29,14 +29,21 @@ struct options {
 	char *expected; /* --expected DIR */
 	char *images;	/* --images DIR; default build */
 	char *qemu[ARCH_COUNT]; /* --qemu [ARCH=]PATH, or by arch from configure */
-	bool check_config;   /* --check-config: every image has a test and the reverse; then exit */
-	const char *explain; /* --explain CHECK; then exit. Or NULL */
-	char **tests;	     /* names, NULL-terminated */
-	char *kernel;	     /* --kernel WHAT, or NULL */
-	char *modules;	     /* --modules DIR, or NULL */
-	char *kernel_append; /* --kernel-append WORDS, or NULL */
-	char *kernel_cpu;    /* --kernel-cpu MODEL, or NULL */
-	unsigned kernel_smp; /* --kernel-smp N; 0: as many as the widest guest */
+	bool check_config; /* --check-config: every image has a test and the reverse; then exit */
+	unsigned shard, nr_shards; /* --shard I/N; nr_shards 0: all */
+	bool merge;		   /* --merge: tests are result directories */
+	bool update_expected;	   /* --update-expected[=FILE] */
+	const char *expected_diff; /* its FILE, or NULL */
+	bool bisect;		   /* --bisect[=COMMAND]: exit status for "git bisect run" */
+	const char *bisect_build;  /* its COMMAND, or NULL */
+	bool machines;		   /* --machines: for scripts/standalone.sh; then exit */
+	const char *explain;	   /* --explain CHECK; then exit. Or NULL */
+	char **tests;		   /* names, NULL-terminated */
+	char *kernel;		   /* --kernel WHAT, or NULL */
+	char *modules;		   /* --modules DIR, or NULL */
+	char *kernel_append;	   /* --kernel-append WORDS, or NULL */
+	char *kernel_cpu;	   /* --kernel-cpu MODEL, or NULL */
+	unsigned kernel_smp;	   /* --kernel-smp N; 0: as many as the widest guest */
 	unsigned kernel_timeout_s; /* --kernel-timeout S; 0: none given */
 	bool stream;		   /* --stream: records for an outer runner, see stream.h */
 	struct reports reports;	   /* --report FORMAT[=FILE], each of them */

@@ -131,9 +131,29 @@ static int check_groups(const struct config *config, const struct options *o, st
 	return result;
 }
 
+/*
+ * FNV-1a, 64 bits: where a test goes depends on its key alone, so that neither the order of
+ * unittests.cfg nor what else is selected moves it to another shard.
+ */
+static u64 hash(const char *key)
+{
+	u64 h = 0xcbf29ce484222325;
+
+	for (; *key; key++)
+		h = (h ^ (unsigned char)*key) * 0x100000001b3;
+	return h;
+}
+
+static bool is_in_shard(const struct test *test, const struct options *o)
+{
+	return !o->nr_shards || hash(test->key) % o->nr_shards == o->shard - 1;
+}
+
 int select_tests(const struct config *config, const struct options *o, const bool archs[ARCH_COUNT],
 		 struct selection *s, struct error *err)
 {
+	bool any = false;
+
 	memset(s, 0, sizeof(*s));
 	if (check_names(config, o, archs, err) || check_groups(config, o, err))
 		return -1;
@@ -141,10 +161,13 @@ int select_tests(const struct config *config, const struct options *o, const boo
 	for (size_t i = 0; i < config->count; i++) {
 		const struct test *test = &config->tests[i];
 
-		if (archs[test->arch] && is_wanted(test, o))
+		if (!archs[test->arch] || !is_wanted(test, o))
+			continue;
+		any = true;
+		if (is_in_shard(test, o))
 			s->tests[s->count++] = test;
 	}
-	if (s->count)
+	if (any)
 		return 0;
 	selection_free(s);
 	return error_set(err,

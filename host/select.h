@@ -16,7 +16,7 @@ struct selection {
 
 /*
  * Tests by name or key and by group; all default ones where neither is given (for -l: all); of
- * these architectures. -1 with err naming what is unknown, what was likely meant, and what there is.
+ * these architectures; with a shard asked for, those that are in it, which may be none. -1 with err naming what is unknown, what was likely meant, and what there is.
  */
 int select_tests(const struct config *config, const struct options *o, const bool archs[ARCH_COUNT],
 		 struct selection *s, struct error *err);

@@ -81,9 +81,9 @@ static void add_cpu(struct words *w, const struct machine_spec *spec)
 	add(w, "%s%s", cpu, exact ? ",cntfrq=1000000000" : "");
 }
 
-static void add_common(struct words *w, const struct machine_spec *spec)
+/* What the machine is, whoever starts it. */
+static void add_hardware(struct words *w, const struct machine_spec *spec)
 {
-	add(w, "%s", spec->vmm_path);
 	add_machine(w, spec);
 	add_accel(w, spec->accel);
 	add_cpu(w, spec);
@@ -99,6 +99,12 @@ static void add_common(struct words *w, const struct machine_spec *spec)
 	add(w, "-display");
 	add(w, "none");
 	add(w, "-no-reboot");
+}
+
+static void add_common(struct words *w, const struct machine_spec *spec)
+{
+	add(w, "%s", spec->vmm_path);
+	add_hardware(w, spec);
 	add(w, "-S");
 	if (spec->firmware && *spec->firmware) {
 		add(w, "-bios");
@@ -147,5 +153,13 @@ char **qemu_trial_command_line(const struct machine_spec *spec)
 	add(&w, "-chardev");
 	add(&w, "stdio,id=qmp,signal=off");
 	add_monitor(&w);
+	return w.list;
+}
+
+char **qemu_machine_words(const struct machine_spec *spec)
+{
+	struct words w = { 0 };
+
+	add_hardware(&w, spec);
 	return w.list;
 }

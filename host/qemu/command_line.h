@@ -19,4 +19,7 @@ char **qemu_command_line(const struct machine_spec *spec, int console_fd, int qm
  */
 char **qemu_trial_command_line(const struct machine_spec *spec);
 
+/* Of these, what the machine is: without QEMU's name, console, monitor and image. words_free() it. */
+char **qemu_machine_words(const struct machine_spec *spec);
+
 #endif

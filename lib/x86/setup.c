@@ -54,8 +54,13 @@ void x86_start(u32 boot_protocol, u32 info)
 	memory_init();
 	args_init(boot_info.cmdline);
 	mmu_protect_image();
-	apic_init();
+	/*
+	 * The 8259 before the local APIC stops listening to it: a timer's request that firmware left
+	 * pending is withdrawn then, and not served later by whoever enables interrupts first. (QEMU's
+	 * TCG makes a #GP with error code -14 of it, do_interrupt64() of vector -1.)
+	 */
 	interrupt_controllers_mask();
+	apic_init();
 	tell_problems();
 	smp_start();
 	main();

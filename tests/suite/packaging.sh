@@ -19,7 +19,7 @@ help_is_complete() {
 	local option told
 	told=$(options_of_help)
 	while read -r option; do
-		case $option in stream | outer-qemu) continue ;; esac
+		case $option in stream | outer-qemu | machines) continue ;; esac
 		grep -qx -- "--$option" <<<"$told" || complain "--help does not tell --$option"
 	done < <(sed -n 's/^\t{ "\([a-z-]*\)", .*_argument, .*/\1/p' "$root/host/options.c")
 	[ "$(wc -l <<<"$told")" -gt 15 ] || complain "--help has too few options: $told"

@@ -212,6 +212,21 @@ static void test_no_answer(void **state)
 			 HOST_CALL_NO_ANSWER);
 }
 
+/* The argument alone: nobody is asked, and nobody waits. */
+static void test_alone(void **state)
+{
+	u64 before_ticks = clock_now_ticks;
+	char reply[128];
+
+	sent[0] = '\0';
+	args_init("alone");
+	assert_int_equal(call_with("@ktt reply id=%ID status=ok\n", reply, sizeof(reply)),
+			 HOST_CALL_UNSUPPORTED);
+	assert_null(strstr(sent, "@ktt call"));
+	assert_true(clock_now_ticks - before_ticks < TIMEOUT_NS);
+	args_init("");
+}
+
 static void feed_for_ever(void)
 {
 	console_feed_text(random_below(2) ? "noise " : "noise\n");
@@ -376,6 +391,7 @@ int main(void)
 		cmocka_unit_test_setup(test_refusals, setup),
 		cmocka_unit_test_setup(test_replies_without_a_status, setup),
 		cmocka_unit_test_setup(test_no_answer, setup),
+		cmocka_unit_test_setup(test_alone, setup),
 		cmocka_unit_test_setup(test_noise_without_end, setup),
 		cmocka_unit_test_setup(test_a_clock_that_stands_still, setup),
 		cmocka_unit_test_setup(test_calls_that_are_no_line, setup),
