@@ -174,6 +174,29 @@ static json_t *environment_of(const struct merge *m)
 	return environment;
 }
 
+/* The way back from policy_to_json(); what this runner does not know stays unknown. */
+static struct policy policy_of(const json_t *clocks)
+{
+	struct policy policy = { 0 };
+	struct error ignored;
+
+	for (void *c = json_object_iter((json_t *)clocks); c;
+	     c = json_object_iter_next((json_t *)clocks, c)) {
+		json_t *actions = json_object_iter_value(c);
+
+		for (void *a = json_object_iter(actions); a;
+		     a = json_object_iter_next(actions, a)) {
+			const char *promise = json_string_value(json_object_iter_value(a));
+			char *text = text_format("%s.%s=%s", json_object_iter_key(c),
+						 json_object_iter_key(a), promise ? promise : "");
+
+			policy_override(&policy, text, &ignored);
+			free(text);
+		}
+	}
+	return policy;
+}
+
 /* How each architecture was run, by the first part that ran it. */
 static size_t targets_of(const struct merge *m, struct results_target targets[ARCH_COUNT])
 {
@@ -200,6 +223,7 @@ static size_t targets_of(const struct merge *m, struct results_target targets[AR
 				.vmm_path = record_text(target, "vmm_path"),
 				.cpu = record_text(target, "cpu"),
 				.exact = accel == ACCEL_ICOUNT,
+				.policy = policy_of(json_object_get(target, "policy")),
 			};
 		}
 	}
@@ -277,7 +301,8 @@ int merge_results(const struct merge_spec *spec, struct results *out, struct err
 	if (!result) {
 		size_t nr_targets = targets_of(&m, targets);
 
-		results_begin(out, environment_of(&m), spec->argc, spec->argv, targets, nr_targets,
+		results_begin(out, environment_of(&m), spec->argc, spec->argv,
+			      record_string(m.parts[0].run, "options"), targets, nr_targets,
 			      m.nr_tests + m.missing);
 		result = write_tests(&m, out, err);
 	}

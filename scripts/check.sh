@@ -60,7 +60,7 @@ shell_files() {
 
 # The template with an entry in the place of its table.
 standalone_lint() {
-	sed "s/^@TABLE@\$/x86_64) first=1 blocks=1 image= seconds=1 default_qemu= args= tcg= kvm= ;;/" \
+	sed "s/^@TABLE@\$/x86_64) first=1 blocks=1 image=x seconds=1 default_qemu=q args=a tcg=t kvm=k ;;/" \
 		scripts/standalone.in | shellcheck -s sh -
 }
 

@@ -94,7 +94,8 @@ static void write_results(const char *dir, const char *tests, unsigned planned)
 		    "{\"schema\": 1, \"tool\": \"kvm-time-tests\", \"complete\": true, "
 		    "\"started\": \"%s\", \"environment\": {\"host\": {\"kernel\": \"6.1\"}}, "
 		    "\"totals\": {\"planned\": %u}, \"targets\": [{\"arch\": \"x86_64\", "
-		    "\"vmm\": \"qemu\", \"accel\": \"tcg\"}], \"tests\": [",
+		    "\"vmm\": \"qemu\", \"accel\": \"tcg\", \"policy\": {\"counter\": "
+		    "{\"pause\": \"frozen\"}}}], \"options\": \"--accel tcg\", \"tests\": [",
 		    dir, planned);
 	for (size_t i = 0; words[i]; i++) {
 		char *verdict = strchr(words[i], '=') + 1;
@@ -142,6 +143,7 @@ static void results_are_merged(void **state)
 {
 	struct results_totals totals;
 	struct error err;
+	const json_t *policy;
 	json_t *run;
 	char *log;
 
@@ -155,6 +157,10 @@ static void results_are_merged(void **state)
 	assert_non_null(run);
 	assert_true(record_flag(run, "complete"));
 	assert_int_equal(json_array_size(json_object_get(run, "tests")), 3);
+	assert_string_equal(record_string(run, "options"), "--accel tcg");
+	policy = json_object_get(json_array_get(json_object_get(run, "targets"), 0), "policy");
+	assert_string_equal(record_string(json_object_get(policy, "counter"), "pause"), "frozen");
+	assert_string_equal(record_string(json_object_get(policy, "timer"), "pause"), "unknown");
 	assert_int_equal(
 		json_array_size(json_object_get(json_object_get(run, "environment"), "merged")), 2);
 	json_decref(run);
