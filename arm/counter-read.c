@@ -55,7 +55,72 @@ static const struct bench benches[] = {
 	  .floor = "cntvct", .story = "CNTPCTSS_EL0, self-synchronising" },
 };
 
+/* ---- the figures held against one another ------------------------------------------------------ */
+
+/* What no read without a trap takes, nor one with, as a multiple of CNTVCT_EL0's: medians. */
+#define TRAP_LEAST 4
+
+static void class_as_said(void)
+{
+	const struct bench_result *r = bench_result(report_subject());
+	const struct bench_result *floor = bench_result("cntvct");
+	char is[STATS_TEXT_MAX], native[STATS_TEXT_MAX];
+	bool trapped;
+
+	if (!r || !floor) {
+		report_skip("not both of %s and cntvct were measured",
+			    (const char *)report_subject());
+		return;
+	}
+	trapped = r->stats.p50 > TRAP_LEAST * floor->stats.p50;
+	report_expect(trapped == !strcmp(class_physical(), "trapped"),
+		      "%s takes %s ticks, CNTVCT_EL0 %s: that is %s, and it should be of class %s",
+		      r->bench->name, stats_text(is, r->stats.p50),
+		      stats_text(native, floor->stats.p50), trapped ? "a trap" : "no trap",
+		      class_physical());
+}
+
+#define OFFSET_ROUNDS 1000
+
+/*
+ * The VMM gives both counters the same offset, so that each read of the one lies between two reads of
+ * the other, trapped or not. Without its offset CNTPCT_EL0 is counter-offset ticks ahead.
+ */
+static void offset_applied(void)
+{
+	u64 outside = 0, before, physical = 0, after = 0;
+
+	if (!args_has("counter-offset")) {
+		report_skip("the VMM set no offset (argument counter-offset)");
+		return;
+	}
+	for (int i = 0; i < OFFSET_ROUNDS; i++) {
+		before = cntvct_el0();
+		physical = cntpct_el0();
+		after = cntvct_el0();
+		outside += physical < before || physical > after;
+	}
+	report_expect(!outside,
+		      "CNTPCT_EL0 was not between two reads of CNTVCT_EL0 in %lu of %d "
+		      "rounds: %#lx at last, then %#lx",
+		      outside, OFFSET_ROUNDS, physical, after);
+}
+
+static const struct check classes[] = {
+	{ "cntpct", class_as_said, .subject = "cntpct" },
+	{ "cntpctss", class_as_said, .subject = "cntpctss" },
+};
+
+static const struct check checks[] = {
+	{ "class", .checks = classes, .nr_checks = ARRAY_SIZE(classes), .guards = "A10",
+	  .story = "The physical counter traps where its offset cannot be had otherwise, only "
+		   "there" },
+	{ "offset-applied", offset_applied, .guards = "H5",
+	  .story = "The physical counter has the offset that the VMM set" },
+};
+
 int main(void)
 {
-	return bench_report_run("counter-read", benches, ARRAY_SIZE(benches), NULL, 0);
+	return bench_report_run("counter-read", benches, ARRAY_SIZE(benches), checks,
+				ARRAY_SIZE(checks));
 }

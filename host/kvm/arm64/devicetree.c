@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "kvm/fault_hooks.h"
+#include "util/file.h"
 
 #define PHANDLE_GIC   1
 #define PHANDLE_CLOCK 2
@@ -87,17 +88,32 @@ static void begin_at(struct tree *t, const char *name, u64 address)
 
 /* ------------------------------------------------------------------------------------------------- */
 
+/* kvm-arm.mode=nvhe and =protected, without which a kernel uses VHE on a CPU that has it. */
+static bool kernel_without_vhe(void)
+{
+	struct text cmdline = { 0 };
+	struct error err;
+	bool found;
+
+	if (file_read("/proc/cmdline", 4096, &cmdline, &err))
+		return false;
+	found = strstr(text_string(&cmdline), "kvm-arm.mode=nvhe") ||
+		strstr(text_string(&cmdline), "kvm-arm.mode=protected");
+	text_free(&cmdline);
+	return found;
+}
+
 /*
- * Whether the CPU can apply an offset to the physical counter by itself: ID_AA64MMFR0_EL1.ECV,
- * which Linux lets programs read (Documentation/arch/arm64/cpu-feature-registers.rst), is 2. A
- * kernel without VHE makes no use of it.
+ * Whether KVM lets the CPU apply an offset to the physical counter: ID_AA64MMFR0_EL1.ECV, which
+ * Linux lets programs read (Documentation/arch/arm64/cpu-feature-registers.rst), is 2, and KVM has
+ * VHE (has_cntpoff() in include/kvm/arm_arch_timer.h).
  */
 static bool host_has_cntpoff(void)
 {
 	u64 features;
 
 	__asm__("mrs %0, id_aa64mmfr0_el1" : "=r"(features));
-	return features >> 60 >= 2;
+	return features >> 60 >= 2 && !kernel_without_vhe();
 }
 
 /* The options' text, and what the machine has that an image cannot see. */
