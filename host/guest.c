@@ -74,7 +74,6 @@ void guest_discard(struct guest *g, struct incarnation *i)
 		return;
 	g->backend->kill(i->machine);
 	text_free(&i->held);
-	free(i->end);
 	free(i);
 }
 

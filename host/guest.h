@@ -26,7 +26,6 @@ struct incarnation {
 	struct guest *guest;
 	struct machine *machine;
 	struct text held; /* on its console, while the one before may still have something to say */
-	char *end;	  /* how it ended before the guest ran in it, or NULL */
 };
 
 /* The action under way. */
@@ -42,6 +41,7 @@ struct guest_action {
 	struct loop_source *timer;
 	struct state_file *state;
 	struct host_load *load;
+	char *next_end;		/* how the machine that it is migrated to ended, or NULL */
 	bool migrated, started; /* of a migration: the old machine is done, the new one runs */
 	int cpu;		/* of a move */
 	cpu_set_t cpus;
@@ -104,7 +104,7 @@ struct incarnation *guest_incarnate(struct guest *g, const struct machine_spec *
 				    struct error *err);
 /* Ends it; NULL is allowed. */
 void guest_discard(struct guest *g, struct incarnation *i);
-/* The vCPUs of i run; i ended. The latter is true where the action takes care of it. */
+/* The vCPUs of i run; i ended. The latter is true where the action has taken care of it, and of i. */
 void guest_action_started(struct guest *g, const struct action_times *times);
 bool guest_action_exited(struct guest *g, struct incarnation *i, const char *text);
 /* Forgets the action, and what it holds. */

@@ -36,6 +36,7 @@ void guest_action_clear(struct guest *g)
 	struct guest_action *a = &g->action;
 
 	loop_remove(g->loop, a->timer);
+	free(a->next_end);
 	state_file_free(a->state);
 	host_load_stop(a->load);
 	memset(a, 0, sizeof(*a));
@@ -311,11 +312,15 @@ static void on_migrated(void *ctx, const struct error *err, const struct action_
 
 	if (err) {
 		both = *err;
-		if (g->next->end)
-			error_set(&both, "%s; the new machine: %s", err->text, g->next->end);
+		if (g->action.next_end)
+			error_set(&both, "%s; the new machine: %s", err->text, g->action.next_end);
 		guest_discard(g, g->next);
 		g->next = NULL;
 		end(g, &both);
+		return;
+	}
+	if (!g->next) {
+		lose(g, g->action.next_end);
 		return;
 	}
 	take_migration_times(g, times);
@@ -323,9 +328,7 @@ static void on_migrated(void *ctx, const struct error *err, const struct action_
 	g->next = NULL;
 	guest_discard(g, old);
 	g->action.migrated = true;
-	if (g->current->end)
-		lose(g, g->current->end);
-	else if (g->action.started)
+	if (g->action.started)
 		end_migration(g);
 }
 
@@ -381,10 +384,15 @@ void guest_action_started(struct guest *g, const struct action_times *times)
 
 bool guest_action_exited(struct guest *g, struct incarnation *i, const char *text)
 {
-	/* What that means is told by the one that the guest runs in. */
+	/*
+	 * What that means is told by the one that the guest runs in, which finds out when nobody
+	 * holds the other end of its socket any more.
+	 */
 	if (i != g->next)
 		return false;
-	i->end = text_copy(text);
+	g->action.next_end = text_copy(text);
+	guest_discard(g, i);
+	g->next = NULL;
 	return true;
 }
 

@@ -4,6 +4,7 @@
  * mislead or hold up a runner; tests/ runs them and demands the verdict that the story names.
  */
 #include "console.h"
+#include "hostaction.h"
 #include "libcflat.h"
 #include "misbehave.h"
 #include "protocol.h"
@@ -156,6 +157,23 @@ static void run_nothing(void)
 {
 }
 
+/* No misbehaviour of the guest's: for hosts that act badly. */
+static void run_act(void)
+{
+	const char *action = args_str("action", "pause");
+	struct host_action a;
+
+	host_action(action, args_str("fields", ""), &a);
+	if (host_action_report(&a, action))
+		report_pass();
+}
+
+static void run_act_and_panic(void)
+{
+	host_action_begin(args_str("action", "pause"), 0, args_str("fields", ""));
+	panic("deliberate panic during a host action");
+}
+
 static const struct misbehaviour portable[] = {
 	{ "panic", "panics after the plan: ERROR with the text and a backtrace", run_panic, false },
 	{ "assert", "a failed assertion: ERROR that names file and line", run_assert, false },
@@ -177,6 +195,9 @@ static const struct misbehaviour portable[] = {
 	{ "error", "one check that is in error: ERROR", run_error, false },
 	{ "xfail", "one check that fails as it itself expects: pass", run_xfail, false },
 	{ "nothing", "one check that asserts nothing: ERROR", run_nothing, false },
+	{ "act", "a host action, action= and fields=: as it goes", run_act, false },
+	{ "act-and-panic", "asks for a host action and panics in it: ERROR", run_act_and_panic,
+	  false },
 };
 
 static const struct misbehaviour *extra_modes;

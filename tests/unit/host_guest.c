@@ -162,6 +162,7 @@ static void dies(unsigned int machine, const char *text)
 struct fixture {
 	struct loop *loop;
 	struct guest *guest;
+	struct loop_source *bound; /* of run_loop() */
 	struct text console;
 	unsigned int started, done;
 	struct error err; /* of the last action; "" on success */
@@ -279,16 +280,18 @@ static void expect_times(const struct fixture *f, u64 stop_before, u64 stop_afte
 
 static void give_up(void *ctx)
 {
-	loop_quit(ctx);
+	struct fixture *f = ctx;
+
+	f->bound = NULL;
+	loop_quit(f->loop);
 }
 
 /* Until an action is done, or for some milliseconds. */
 static void run_loop(struct fixture *f, u64 ms)
 {
-	struct loop_source *bound = loop_add_timer(f->loop, ms * 1000000, give_up, f->loop);
-
+	f->bound = loop_add_timer(f->loop, ms * 1000000, give_up, f);
 	loop_run(f->loop);
-	loop_remove(f->loop, bound);
+	loop_remove(f->loop, f->bound);
 }
 
 /* ---- pause and snapshot ------------------------------------------------------------------------ */
