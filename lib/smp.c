@@ -3,6 +3,7 @@
  * Work on other CPUs. Every CPU has a mailbox; a CPU with nothing in it sleeps, and whoever posts
  * work kicks it and waits, bounded, for the answer.
  */
+#include "args.h"
 #include "muldiv.h"
 #include "panic.h"
 #include "report.h"
@@ -55,22 +56,46 @@ int smp_named(void)
 	return nr_named;
 }
 
+static bool start_next(void)
+{
+	int cpu = nr_up;
+	bool accepted = arch_smp_start_cpu(cpu);
+
+	if (accepted && spin_until(load(&mailboxes[cpu].up), START_TIMEOUT_NS)) {
+		nr_up = cpu + 1;
+		return true;
+	}
+	printf("# CPU %d of %d: %s\n", cpu, nr_named,
+	       accepted ? "did not come up in time" : "firmware refused to start it");
+	return false;
+}
+
 int smp_start(void)
 {
-	nr_named = arch_smp_probe();
-	for (int cpu = 1; cpu < MIN(nr_named, MAX_CPUS); cpu++) {
-		bool accepted = arch_smp_start_cpu(cpu);
+	int late = MIN(args_u64("late-cpus", 0), MAX_CPUS);
 
-		if (!accepted || !spin_until(load(&mailboxes[cpu].up), START_TIMEOUT_NS)) {
-			/* Ids have no holes: those behind it stay unused. selftest judges that. */
-			printf("# CPU %d of %d: %s\n", cpu, nr_named,
-			       accepted ? "did not come up in time"
-					: "firmware refused to start it");
-			break;
-		}
-		nr_up = cpu + 1;
-	}
+	nr_named = arch_smp_probe();
+	/* Ids have no holes: those behind one that does not come stay unused. selftest judges that. */
+	while (nr_up < MIN(nr_named - late, MAX_CPUS) && start_next())
+		;
 	return nr_up;
+}
+
+__attribute__((weak)) bool arch_smp_add_cpu(int id)
+{
+	return false;
+}
+
+bool smp_start_late(void)
+{
+	if (nr_up == MAX_CPUS)
+		return false;
+	if (nr_up == nr_named) {
+		if (!arch_smp_add_cpu(nr_named))
+			return false;
+		nr_named++;
+	}
+	return start_next();
 }
 
 void smp_secondary_loop(int cpu)

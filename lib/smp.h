@@ -23,8 +23,17 @@ int smp_id(void);
 /* How many CPUs were named, started or not. */
 int smp_named(void);
 
-/* Starts all other CPUs; called once by the start-up code. Returns how many are up. */
+/*
+ * Starts all other CPUs but the last late-cpus=N (argument); called once by the start-up code. Returns
+ * how many are up.
+ */
 int smp_start(void);
+
+/*
+ * Starts one of those that were left out; where there are none, one that was plugged in since. false
+ * when there is none, or it does not come up.
+ */
+bool smp_start_late(void);
 
 /* Runs fn(arg) on the CPU and waits for its end; on the own CPU a plain call. */
 void on_cpu(int cpu, void (*fn)(void *arg), void *arg);
@@ -72,6 +81,8 @@ NORETURN void smp_secondary_loop(int cpu);
 
 /* Starts CPU id; false when firmware refused. */
 bool arch_smp_start_cpu(int cpu);
+/* Takes a CPU that was plugged in as id; false where there is none, as on an arch without this. */
+bool arch_smp_add_cpu(int id);
 /* The calling CPU stops; returns where it cannot, which is also what an arch without this does. */
 void arch_smp_stop_self(void);
 /* Whether that CPU has stopped: arch_smp_start_cpu() can start it again. */

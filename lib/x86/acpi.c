@@ -203,6 +203,8 @@ static void add_cpu(u32 apic_id, u32 flags)
 	if (!(flags & MADT_CPU_ENABLED)) {
 		if (flags & MADT_CPU_ONLINE_CAPABLE)
 			acpi.nr_cpus_offline++;
+		if (acpi.nr_disabled < MAX_CPUS)
+			acpi.disabled_apic_ids[acpi.nr_disabled++] = apic_id;
 		return;
 	}
 	/* A CPU may have both kinds of entry. */

@@ -69,6 +69,17 @@ void cpus_init_boot_cpu(void)
 	descriptors_load(cpu);
 }
 
+static void add_cpu(int id, u32 apic_id)
+{
+	struct cpu *cpu = alloc_aligned(sizeof(*cpu), 64);
+
+	cpu->self = cpu;
+	cpu->id = id;
+	cpu->apic_id = apic_id;
+	cpu->exception.vector = NO_EXCEPTION;
+	cpus[id] = cpu;
+}
+
 /* Number 0 is the CPU this runs on; the others follow in the MADT's order. */
 int arch_smp_probe(void)
 {
@@ -82,18 +93,21 @@ int arch_smp_probe(void)
 	if (acpi.nr_cpus == 0)
 		return 1;
 	for (int i = 0; i < acpi.nr_cpus && next < MAX_CPUS; i++) {
-		struct cpu *cpu;
-
-		if (acpi.apic_ids[i] == self)
-			continue;
-		cpu = alloc_aligned(sizeof(*cpu), 64);
-		cpu->self = cpu;
-		cpu->id = next;
-		cpu->apic_id = acpi.apic_ids[i];
-		cpu->exception.vector = NO_EXCEPTION;
-		cpus[next++] = cpu;
+		if (acpi.apic_ids[i] != self)
+			add_cpu(next++, acpi.apic_ids[i]);
 	}
 	return next + acpi.nr_cpus_left_out;
+}
+
+/* The MADT had named it, as one that is not there. */
+bool arch_smp_add_cpu(int id)
+{
+	static int added;
+
+	if (added == acpi.nr_disabled)
+		return false;
+	add_cpu(id, acpi.disabled_apic_ids[added++]);
+	return true;
 }
 
 /* The highest whole page of usable memory below 640 KiB: SIPI's vector is its page number. */

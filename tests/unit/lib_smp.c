@@ -67,6 +67,26 @@ static void a_cpu_is_refused(void *arg)
 	assert(strstr(console_captured(), "# CPU 2 of 4: firmware refused to start it\n"));
 }
 
+static void some_come_late(void *arg)
+{
+	clock_is_real = true;
+	args_init("late-cpus=2");
+	unit_cpus_named = CPUS;
+	assert(smp_start() == CPUS - 2 && smp_named() == CPUS);
+	assert(smp_start_late() && smp_start_late());
+	assert(smp_count() == CPUS && smp_named() == CPUS);
+	/* None is left, and none was plugged in. */
+	assert(!smp_start_late() && smp_count() == CPUS);
+}
+
+static void all_may_come_late(void *arg)
+{
+	clock_is_real = true;
+	args_init("late-cpus=99");
+	unit_cpus_named = CPUS;
+	assert(smp_start() == 1);
+}
+
 static void sleep_a_little(void)
 {
 	struct timespec duration = { 0, 1000 };
@@ -91,6 +111,8 @@ static void test_start(void **state)
 {
 	expect_returns(all_cpus_come_up);
 	expect_returns(one_cpu_is_all);
+	expect_returns(some_come_late);
+	expect_returns(all_may_come_late);
 	expect_returns(more_than_can_be);
 	expect_returns(a_cpu_is_refused);
 	expect_returns(a_cpu_is_silent);

@@ -19,6 +19,8 @@ struct acpi {
 	int nr_cpus_left_out; /* enabled, but more than MAX_CPUS */
 	int nr_cpus_offline;  /* not enabled, online capable: may be plugged in later */
 	u32 apic_ids[MAX_CPUS];
+	int nr_disabled; /* not enabled, which is all that QEMU says of those that may come later */
+	u32 disabled_apic_ids[MAX_CPUS];
 	int nr_io_apics;
 	u64 io_apics[ACPI_IO_APICS_MAX];
 	u16 pm_timer_port; /* 0 where there is none */
