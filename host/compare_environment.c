@@ -133,19 +133,43 @@ static char *value_text(const json_t *value)
 	return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
 }
 
+/* Of modules with their parameters, those that both have and have differently. */
+static void compare_parameters(const json_t *before, const json_t *after, const char *arch,
+			       struct text *to)
+{
+	const char *module, *name;
+	json_t *parameters, *value;
+
+	json_object_foreach((json_t *)before, module, parameters) {
+		json_object_foreach(parameters, name, value) {
+			const json_t *now = json_object_get(json_object_get(after, module), name);
+
+			if (now && !json_equal(value, now))
+				text_printf(to, "%s%sparameter %s of %s: '%s', then '%s'\n",
+					    arch ? arch : "", arch ? ": " : "", name, module,
+					    json_string_value(value), json_string_value(now));
+		}
+	}
+}
+
 /* arch is NULL where the place is the same for all. */
 static void compare_field(const struct field *f, const json_t *old, const json_t *new,
 			  const char *arch, struct environment_differences *d)
 {
 	json_t *before = value_of(f, old, arch), *after = value_of(f, new, arch);
+	struct text *to = f->fatal ? &d->fatal : &d->warnings;
 	bool same = before && after ? json_equal(before, after) : before == after;
-	char *before_text = value_text(before), *after_text = value_text(after);
 
-	if (!same)
-		text_printf(f->fatal ? &d->fatal : &d->warnings, "%s%s%s: %s, then %s\n",
-			    arch ? arch : "", arch ? ": " : "", f->what, before_text, after_text);
-	free(before_text);
-	free(after_text);
+	if (json_is_object(before) && json_is_object(after)) {
+		compare_parameters(before, after, arch, to);
+	} else if (!same) {
+		char *before_text = value_text(before), *after_text = value_text(after);
+
+		text_printf(to, "%s%s%s: %s, then %s\n", arch ? arch : "", arch ? ": " : "",
+			    f->what, before_text, after_text);
+		free(before_text);
+		free(after_text);
+	}
 	json_decref(before);
 	json_decref(after);
 }

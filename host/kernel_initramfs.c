@@ -133,7 +133,13 @@ static int add_args(struct initramfs *fs, const struct kernel_host *host, const 
 	add_word(&args, "--output=/results");
 	add_word(&args, "--outer-qemu=%s", host->outer.probe.version);
 	add_word(&args, "--jobs=%u", jobs);
-	add_word(&args, "--repeat=%u", o->repeat);
+	if (o->bench) {
+		add_word(&args, "--bench");
+		add_word(&args, "--boots=%u", o->repeat);
+		add_word(&args, "--seed=%llu", (unsigned long long)o->seed);
+	} else {
+		add_word(&args, "--repeat=%u", o->repeat);
+	}
 	if (o->timeout_s)
 		add_word(&args, "--timeout=%u", o->timeout_s);
 	policies = words_split(o->policy ? o->policy : "", " ");

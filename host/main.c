@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "baseline.h"
+#include "bench.h"
 #include "bisect.h"
 #include "check_config.h"
 #include "compare_report.h"
@@ -124,6 +126,12 @@ static int choose_archs(struct run *run)
 			      run->options.images);
 }
 
+static struct results_target results_target_of(const struct run *run, int arch)
+{
+	return run->options.kernel ? kernel_host_target(&run->hosts[arch])
+				   : target_for_results(&run->targets[arch]);
+}
+
 static bool has_tests(const struct run *run, int arch)
 {
 	for (size_t i = 0; i < run->selection.count; i++) {
@@ -180,6 +188,22 @@ static int choose_hosts(struct run *run)
 	return EXIT_EXPECTED;
 }
 
+/* Before the first boot: a file that cannot be written afterwards would cost the whole run. */
+static int choose_bench(struct run *run)
+{
+	bool exact = true;
+	struct error err;
+
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->archs[arch])
+			exact &= results_target_of(run, arch).exact;
+	}
+	bench_choose(&run->options, exact, run->start_ns);
+	if (run->options.save && bench_check_save(run->options.save, &err))
+		return complain("%s", err.text);
+	return EXIT_EXPECTED;
+}
+
 /* ---- the run ---------------------------------------------------------------------------------- */
 
 /* Every --fault is one of every test's machine: a run of which some are sound would deceive. */
@@ -229,12 +253,12 @@ static void begin_results(struct run *run, size_t planned)
 
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (run->archs[arch])
-			targets[count++] = run->options.kernel
-						   ? kernel_host_target(&run->hosts[arch])
-						   : target_for_results(&run->targets[arch]);
+			targets[count++] = results_target_of(run, arch);
 	}
 	results_begin(run->results, environment(run), run->argc, run->argv,
 		      text_string(&run->options.rerun), targets, count, planned);
+	if (run->options.bench)
+		results_set_bench(run->results, run->options.repeat, run->options.seed);
 	if (run->options.stream)
 		stream_report_begin(environment_collect());
 }
@@ -293,11 +317,28 @@ static int review_expected(const struct run *run)
 	return status;
 }
 
+/* The table, and the file of --save. */
+static int finish_bench(const struct run *run)
+{
+	const struct options *o = &run->options;
+	struct error err;
+
+	if (!o->ktap && !o->stream)
+		bench_print(results_benchmarks(run->results), stdout);
+	if (!o->save)
+		return EXIT_EXPECTED;
+	if (!results_benchmarks(run->results)->count)
+		return complain("nothing is saved in %s: no benchmark was measured", o->save);
+	if (baseline_save(o->save, results_dir(run->results), &err))
+		return complain("%s", err.text);
+	return EXIT_EXPECTED;
+}
+
 static int finish_results(struct run *run, int signo, bool failed)
 {
 	struct results_totals totals;
 	struct error err;
-	int reported;
+	int reported = EXIT_EXPECTED;
 
 	if (results_finish(run->results, signo || failed, &totals, &err)) {
 		/* The first trouble has been told already. */
@@ -311,7 +352,9 @@ static int finish_results(struct run *run, int signo, bool failed)
 		complain("interrupted (%s): the tests that had ended are in %s", strsignal(signo),
 			 results_dir(run->results));
 	/* The totals are the last line. */
-	reported = make_reports(run, results_dir(run->results));
+	if (run->options.bench && !signo && !failed)
+		reported = finish_bench(run);
+	reported = MAX(make_reports(run, results_dir(run->results)), reported);
 	if (!reported)
 		reported = review_expected(run);
 	run->signo = signo;
@@ -485,6 +528,8 @@ static int main_run(struct run *run)
 	if (run->options.explain)
 		return explain_checks(run);
 	status = run->options.kernel ? choose_hosts(run) : choose_targets(run);
+	if (!status && run->options.bench)
+		status = choose_bench(run);
 	if (status)
 		return status;
 	run->results = results_open(run->options.out_dir, run->start_ns, &err);

@@ -25,6 +25,8 @@
 #define KERNEL_SMP_MAX	 64
 #define PERCENT_MAX	 1000
 #define THRESHOLD	 0.02
+#define SEED_MAX	 0xffffffffu
+#define BENCH_GROUP	 "bench"
 
 void options_usage(FILE *out)
 {
@@ -94,7 +96,14 @@ void options_usage(FILE *out)
 	      "  --kernel-smp N        CPUs of its machine (default: as the widest guest)\n"
 	      "  --kernel-timeout S    seconds until it has booted, and of silence afterwards\n"
 	      "\n"
-	      "Measurements (docs/measuring.md):\n"
+	      "Benchmarks, see docs/measuring.md:\n"
+	      "  --bench               boot the tests again and again in random order, and print\n"
+	      "                        what their operations cost (default: the group bench)\n"
+	      "  --boots N             boots of each (default: 10; under icount, where figures\n"
+	      "                        are exact, 2)\n"
+	      "  --seed N              of the order (default: another one in each run, which\n"
+	      "                        results.json has; 1 under icount)\n"
+	      "  --save FILE           the benchmarks alone, to compare with later\n"
 	      "  --compare OLD NEW     compare the benchmarks of two results.json or result\n"
 	      "                        directories; status 2 where something became slower\n"
 	      "  --threshold PERCENT   differences below it count for nothing (default: 2)\n"
@@ -156,6 +165,10 @@ enum {
 	OPTION_OUTER_QEMU,
 	OPTION_REPORT,
 	OPTION_FROM,
+	OPTION_BENCH,
+	OPTION_BOOTS,
+	OPTION_SEED,
+	OPTION_SAVE,
 	OPTION_COMPARE,
 	OPTION_THRESHOLD,
 	OPTION_FAULT,
@@ -197,6 +210,10 @@ static const struct option long_options[] = {
 	{ "outer-qemu", required_argument, NULL, OPTION_OUTER_QEMU },
 	{ "report", required_argument, NULL, OPTION_REPORT },
 	{ "from", required_argument, NULL, OPTION_FROM },
+	{ "bench", no_argument, NULL, OPTION_BENCH },
+	{ "boots", required_argument, NULL, OPTION_BOOTS },
+	{ "seed", required_argument, NULL, OPTION_SEED },
+	{ "save", required_argument, NULL, OPTION_SAVE },
 	{ "compare", no_argument, NULL, OPTION_COMPARE },
 	{ "threshold", required_argument, NULL, OPTION_THRESHOLD },
 	{ "fault", required_argument, NULL, OPTION_FAULT },
@@ -215,6 +232,13 @@ static int take_number(const char *option, const char *value, u64 max, unsigned 
 		return mistake("%s '%s': a number from 1 to %llu is wanted", option, value,
 			       (unsigned long long)max);
 	*number = n;
+	return -1;
+}
+
+static int take_seed(struct options *o, const char *value)
+{
+	if (text_to_u64(value, 1, SEED_MAX, &o->seed))
+		return mistake("--seed '%s': a number from 1 to %u is wanted", value, SEED_MAX);
 	return -1;
 }
 
@@ -471,6 +495,8 @@ static void set_defaults(struct options *o)
 		o->jobs = MIN(MAX(cpus, 1), DEFAULT_JOBS_MAX);
 	if (!o->repeat)
 		o->repeat = 1;
+	if (o->bench && !o->tests[0] && !o->groups)
+		take_groups(o, BENCH_GROUP);
 	if (!o->vmm)
 		o->vmm = vmm_kind_name(VMM_QEMU);
 	if (!o->config)
@@ -571,6 +597,15 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_report(o, optarg);
 	case OPTION_FROM:
 		return take_path(&o->from, optarg);
+	case OPTION_BENCH:
+		o->bench = true;
+		return -1;
+	case OPTION_BOOTS:
+		return take_number("--boots", optarg, REPEAT_MAX, &o->boots);
+	case OPTION_SEED:
+		return take_seed(o, optarg);
+	case OPTION_SAVE:
+		return take_path(&o->save, optarg);
 	case OPTION_COMPARE:
 		o->compare = true;
 		return -1;
@@ -633,6 +668,24 @@ static int check_views(const struct options *o)
 	return -1;
 }
 
+static int check_bench(const struct options *o)
+{
+	const char *alone = o->boots ? "--boots" : o->seed ? "--seed" : o->save ? "--save" : NULL;
+
+	if (alone && !o->bench)
+		return mistake("%s is for benchmarks: add --bench", alone);
+	if (o->bench && o->repeat)
+		return mistake("--bench boots every test several times itself: instead of "
+			       "--repeat, say --boots %u",
+			       o->repeat);
+	if (o->compare && o->bench)
+		return mistake("--compare reads two files and runs nothing: leave out --bench");
+	if (o->compare && words_count(o->tests) != 2)
+		return mistake("--compare needs two names, OLD and NEW: results.json files, result "
+			       "directories, or what --save wrote");
+	return -1;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	struct text qemu = { 0 };
@@ -661,9 +714,9 @@ int options_parse(struct options *o, int argc, char **argv)
 		return mistake("--merge needs names of result directories");
 	if (o->bisect && !o->kernel)
 		return mistake("--bisect needs --kernel DIR, the kernel's build tree");
-	if (o->compare && words_count(o->tests) != 2)
-		return mistake("--compare needs two names, OLD and NEW: results.json files, result "
-			       "directories, or what --save wrote");
+	status = check_bench(o);
+	if (status >= 0)
+		return status;
 	o->root = find_root();
 	set_defaults(o);
 	status = check_views(o);
@@ -677,6 +730,7 @@ void options_free(struct options *o)
 	words_free(o->faults);
 	free(o->append);
 	free(o->policy);
+	free(o->save);
 	free(o->kernel);
 	free(o->modules);
 	free(o->kernel_append);

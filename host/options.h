@@ -50,6 +50,10 @@ struct options {
 	char *from;		   /* --from DIR: views of that run instead of a run; or NULL */
 	struct text rerun;	   /* of the options those that matter to run a test again */
 	char *outer_qemu; /* --outer-qemu VERSION: of the machine this runner is in, or NULL */
+	bool bench;	  /* --bench: tests are boots of benchmarks */
+	unsigned boots;	  /* --boots N; 0: none given */
+	u64 seed;	  /* --seed N, of their order; 0: none given */
+	char *save;	  /* --save FILE, or NULL */
 	bool compare;	  /* --compare: tests are two files */
 	double threshold; /* --threshold PERCENT, as a part: 0.02 */
 	char **faults;	  /* --fault NAME[=ARG] of each, NULL-terminated, or NULL */

@@ -229,6 +229,12 @@ void results_set_environment(struct results *r, const char *name, json_t *value)
 	json_object_set_new(machines, name, value);
 }
 
+void results_set_bench(struct results *r, unsigned boots, u64 seed)
+{
+	json_object_set_new(r->head, "bench",
+			    json_pack("{s:i, s:I}", "boots", (int)boots, "seed", (json_int_t)seed));
+}
+
 static void count_check(struct results *r, const json_t *check)
 {
 	const char *verdict = json_string_value(json_object_get(check, "verdict"));

@@ -56,6 +56,9 @@ FILE *results_open_log(struct results *r, struct test_result *result, struct err
 /* "environment".kernel_mode.NAME: what the machine of kernel mode is. Taken over. */
 void results_set_environment(struct results *r, const char *name, json_t *value);
 
+/* "bench": how benchmarks were run. After results_begin(). */
+void results_set_bench(struct results *r, unsigned boots, u64 seed);
+
 /* Opens logs/ARCH/NAME.log for what is no test's; NULL with err set. */
 FILE *results_open_side_log(struct results *r, enum arch arch, const char *name, struct error *err);
 

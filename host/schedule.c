@@ -10,6 +10,7 @@
 #include <string.h>
 #include "interrupt.h"
 #include "judge.h"
+#include "statistics.h"
 #include "stream_report.h"
 #include "test_run.h"
 #include "util/memory.h"
@@ -56,6 +57,30 @@ static void add_jobs(struct schedule *s, bool timing)
 			};
 		}
 	}
+}
+
+/*
+ * Benchmarks: one boot of each test after the other, in an order that is drawn anew for each round,
+ * so that what changes on the host meets all of them alike.
+ */
+static void add_boots(struct schedule *s)
+{
+	const struct selection *selection = s->spec->selection;
+	size_t *order = memory_zalloc(selection->count * sizeof(*order));
+	struct random random;
+
+	random_start(&random, s->spec->options->seed);
+	for (unsigned int n = 1; n <= s->spec->options->repeat; n++) {
+		random_order(&random, order, selection->count);
+		for (size_t i = 0; i < selection->count; i++) {
+			s->jobs[s->nr_jobs++] = (struct job){
+				.owner = s,
+				.test = selection->tests[order[i]],
+				.repetition = n,
+			};
+		}
+	}
+	free(order);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -213,7 +238,8 @@ static void start_jobs(struct schedule *s)
 {
 	while (s->next < s->nr_jobs && !s->failed && !s->interrupt.signo) {
 		struct job *job = &s->jobs[s->next];
-		size_t limit = job->test->timing ? 1 : s->spec->options->jobs;
+		bool alone = job->test->timing || s->spec->options->bench;
+		size_t limit = alone ? 1 : s->spec->options->jobs;
 
 		if (s->running >= limit)
 			break;
@@ -249,8 +275,12 @@ int schedule_run(const struct schedule_spec *spec, int *signo, struct error *err
 	struct schedule s = { .spec = spec, .err = err, .loop = loop_new() };
 
 	s.jobs = memory_zalloc((schedule_planned(spec) + 1) * sizeof(*s.jobs));
-	add_jobs(&s, false);
-	add_jobs(&s, true);
+	if (spec->options->bench) {
+		add_boots(&s);
+	} else {
+		add_jobs(&s, false);
+		add_jobs(&s, true);
+	}
 	interrupt_watch(&s.interrupt, s.loop);
 	start_jobs(&s);
 	if (s.running && !s.failed)

@@ -96,6 +96,33 @@ config_is_a_directory() {
 	expect_text stderr 'dir\.cfg'
 }
 
+bench_options_go_together() {
+	run_suite --boots 3 selftest
+	expect_status 3
+	expect_text stderr '--boots is for benchmarks: add --bench'
+	run_suite --bench --repeat 3
+	expect_status 3
+	expect_text stderr '--boots 3'
+	run_suite --bench --boots 0
+	expect_status 3
+	run_suite --threshold 2x --compare a b
+	expect_status 3
+	expect_text stderr "2x"
+	run_suite --compare one
+	expect_status 3
+	expect_text stderr "OLD and NEW"
+}
+
+compare_names_the_bad_file() {
+	printf '{"schema": 1,\n "tool": ' >cut.json
+	run_suite --compare cut.json cut.json
+	expect_status 3
+	expect_text stderr 'cut\.json:2:'
+	run_suite --compare nowhere.json cut.json
+	expect_status 3
+	expect_text stderr 'nowhere\.json'
+}
+
 it "an unknown option is refused" unknown_option
 it "an unknown test is refused, with the list" unknown_test
 it "a near miss is suggested" near_miss_is_suggested
@@ -107,4 +134,6 @@ it "-h tells every option" help
 it "config mistakes are all reported with their lines" config_mistakes_have_lines
 it "a config that is missing is named" config_missing
 it "a config that is a directory is named" config_is_a_directory
+it "options of benchmarks go together" bench_options_go_together
+it "--compare says which file is bad and where" compare_names_the_bad_file
 finish
