@@ -130,7 +130,7 @@ $(foreach arch,$(HOST_ARCHES),$(eval $(call host_rules,$(arch))))
 # the host programs' modules, all of them but main().
 
 portable_src := $(addprefix lib/,printf.c string.c stdlib.c muldiv.c args.c alloc.c report.c \
-	console.c clock.c spin.c smp.c panic.c hostcall.c hostaction.c uart16550.c stats.c bench.c)
+	console.c clock.c spin.c smp.c panic.c hostcall.c hostaction.c uart16550.c stats.c bench.c benchsecond.c)
 unit_lib_src := $(wildcard tests/unit/lib_*.c)
 unit_host_src := $(wildcard tests/unit/host_*.c)
 unit_support_src := $(wildcard tests/unit/support_*.c)

@@ -80,6 +80,7 @@ static const struct bench_clock trapped_ticks = {
 	.unit = "ticks",
 	.read = clock_ticks,
 	.hz = ticks_hz,
+	.is_time = true,
 	.open = open_trapped,
 	.close = leave_writes,
 };

@@ -30,7 +30,12 @@ static u64 ticks_hz(void)
 	return clock_hz();
 }
 
-const struct bench_clock bench_ticks = { .unit = "ticks", .read = clock_ticks, .hz = ticks_hz };
+const struct bench_clock bench_ticks = {
+	.unit = "ticks",
+	.read = clock_ticks,
+	.hz = ticks_hz,
+	.is_time = true,
+};
 
 const struct bench_result *bench_result(const char *name)
 {
@@ -146,6 +151,20 @@ static bool measure(const struct bench *b, const struct bench_clock *clock, stru
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
+/* The second measure's fields. */
+static int print_second(char *text, size_t size, const struct bench_second *s)
+{
+	char low[STATS_TEXT_MAX], high[STATS_TEXT_MAX], here[STATS_TEXT_MAX];
+
+	if (s->reason)
+		return snprintf(text, size, " second=none second-reason=%s", s->reason);
+	return snprintf(text, size,
+			" second=host-clock second-n=%lu second-low-ns=%s second-high-ns=%s "
+			"second-here-ns=%s",
+			s->n, stats_text(low, s->low), stats_text(high, s->high),
+			stats_text(here, s->here));
+}
+
 static void print_figures(const struct bench *b, const struct bench_clock *clock,
 			  const struct bench_result *r)
 {
@@ -173,6 +192,7 @@ static void print_figures(const struct bench *b, const struct bench_clock *clock
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		len += snprintf(line + len, sizeof(line) - len, " %s=%s", figures[i].name,
 				stats_text(text, figures[i].value));
+	len += print_second(line + len, sizeof(line) - len, &r->second);
 	snprintf(line + len, sizeof(line) - len, " zeros=%lu%s%s%s%s", s->zeros,
 		 b->floor ? " floor=" : "", b->floor ? b->floor : "", class ? " class=" : "",
 		 class ? class : "");
@@ -264,8 +284,9 @@ static void run_bench(void)
 			clock->close();
 		if (measured) {
 			engine.nr_results++;
-			tell(b, clock, r);
 			report_pass();
+			bench_measure_second(clock, r);
+			tell(b, clock, r);
 		}
 	}
 	if (b->finish)

@@ -21,6 +21,8 @@ struct bench_clock {
 	/* Ordered behind the operations before it and ahead of those after it. */
 	u64 (*read)(void);
 	u64 (*hz)(void); /* 0, or NULL, where it is not known */
+	/* Counts hz a second of time, whatever runs, so that the host's clock can be set against it. */
+	bool is_time;
 	/* Around each benchmark; open returns false after a verdict. NULL: nothing to do. */
 	bool (*open)(void);
 	void (*close)(void);
@@ -56,6 +58,17 @@ struct bench {
 	const void *subject;	    /* the image's own, for bench_subject() */
 };
 
+/*
+ * The second measure: the mean of one operation over a window of its own, by the host's clock and by
+ * the benchmark's, which has to lie between. ns, in fixed point.
+ */
+struct bench_second {
+	const char *reason; /* why there is none, in one word; NULL: there is */
+	u64 n;		    /* operations in the window */
+	u64 low, high;	    /* by CLOCK_MONOTONIC_RAW of the host, at least and at most */
+	u64 here;
+};
+
 /* What was measured, for checks that compare. Costs are of one operation, in fixed point (stats.h). */
 struct bench_result {
 	const struct bench *bench;
@@ -64,6 +77,7 @@ struct bench_result {
 	u64 overhead;	    /* subtracted from each */
 	u64 overhead_error; /* what that may be off, either way */
 	struct stats stats;
+	struct bench_second second;
 };
 
 /*
@@ -72,6 +86,12 @@ struct bench_result {
  */
 int bench_report_run(const char *image, const struct bench *benches, size_t nr_benches,
 		     const struct check *checks, size_t nr_checks);
+
+/*
+ * For bench.c: fills in r->second of a benchmark that has been measured and is still prepared. Notes a
+ * FAIL where the two clocks disagree.
+ */
+void bench_measure_second(const struct bench_clock *clock, struct bench_result *r);
 
 /* In prepare, run, finish and class: the subject of the benchmark that is under way. */
 const void *bench_subject(void);

@@ -221,26 +221,32 @@ int host_call(const char *action, const char *fields, char *reply, size_t reply_
 	return host_call_end(reply, reply_size, timeout_ns);
 }
 
-bool host_stamp(struct host_stamp *s)
+int host_stamp_try(struct host_stamp *s, char *text, size_t size)
 {
-	char reply[256], text[200] = "no reason given";
+	char reply[256];
+	int result;
 
 	s->before_ticks = begin(PROTO_ACTION_STAMP, "now", "");
-	switch (host_call_end(reply, sizeof(reply), STAMP_TIMEOUT_NS)) {
-	case HOST_CALL_OK:
-		s->after_ticks = open_call.in.arrived_ticks;
-		if (host_field_u64(reply, "raw-ns", &s->raw_ns) &&
-		    host_field_u64(reply, "realtime-ns", &s->realtime_ns))
-			return true;
-		report_error("host stamp: no raw-ns and realtime-ns in the reply: %s", reply);
-		return false;
-	case HOST_CALL_UNSUPPORTED:
-		host_field(reply, "text", text, sizeof(text));
-		report_skip("host stamp: the runner cannot: %s", text);
-		return false;
-	default:
-		host_field(reply, "text", text, sizeof(text));
-		report_error("host stamp: %s", text);
-		return false;
+	result = host_call_end(reply, sizeof(reply), STAMP_TIMEOUT_NS);
+	s->after_ticks = open_call.in.arrived_ticks;
+	if (result == HOST_CALL_OK && !(host_field_u64(reply, "raw-ns", &s->raw_ns) &&
+					host_field_u64(reply, "realtime-ns", &s->realtime_ns))) {
+		snprintf(text, size, "no raw-ns and realtime-ns in the reply: %s", reply);
+		return HOST_CALL_ERROR;
 	}
+	if (result != HOST_CALL_OK && !host_field(reply, "text", text, size))
+		snprintf(text, size, "no reason given");
+	return result;
+}
+
+bool host_stamp(struct host_stamp *s)
+{
+	char text[300];
+	int result = host_stamp_try(s, text, sizeof(text));
+
+	if (result == HOST_CALL_UNSUPPORTED)
+		report_skip("host stamp: the runner cannot: %s", text);
+	else if (result != HOST_CALL_OK)
+		report_error("host stamp: %s", text);
+	return result == HOST_CALL_OK;
 }

@@ -23,6 +23,9 @@ struct host_stamp {
  */
 bool host_stamp(struct host_stamp *s);
 
+/* The same without a verdict: HOST_CALL_OK, or another of these with the reason in text. */
+int host_stamp_try(struct host_stamp *s, char *text, size_t size);
+
 #define HOST_CALL_OK	      0
 #define HOST_CALL_NO_ANSWER   (-1)
 #define HOST_CALL_UNSUPPORTED (-2) /* the runner cannot; reply has text= with the reason */
