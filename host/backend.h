@@ -34,6 +34,7 @@ struct machine_spec {
 	const char *machine;  /* or NULL */
 	const char *firmware; /* as found by probe(), or NULL */
 	const char *vmm_path; /* the QEMU or vmm binary */
+	const cpu_set_t *pin; /* the host's CPUs that the VMM is kept on, or NULL */
 	char *const *faults;  /* on purpose, NULL-terminated, or NULL; our own VMM's alone */
 	unsigned maxcpus;     /* vCPUs that can be there in the end, see plug(); 0: smp */
 

@@ -408,6 +408,7 @@ static int run_machine(struct boot *b, const char *initrd, FILE *log, int *signo
 			.cpu = h->outer.probe.cpu,
 			.firmware = h->outer.probe.firmware,
 			.vmm_path = h->outer.vmm_path,
+			.pin = options_pin(o),
 		},
 		.log = log,
 		.boot_timeout_s = o->kernel_timeout_s ? o->kernel_timeout_s :

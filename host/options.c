@@ -104,6 +104,7 @@ void options_usage(FILE *out)
 	      "  --seed N              of the order (default: another one in each run, which\n"
 	      "                        results.json has; 1 under icount)\n"
 	      "  --save FILE           the benchmarks alone, to compare with later\n"
+	      "  --pin LIST            keep every VMM on these CPUs of the host: 3 or 2,4-6\n"
 	      "  --compare OLD NEW     compare the benchmarks of two results.json or result\n"
 	      "                        directories; status 2 where something became slower\n"
 	      "  --threshold PERCENT   differences below it count for nothing (default: 2)\n"
@@ -169,6 +170,7 @@ enum {
 	OPTION_BOOTS,
 	OPTION_SEED,
 	OPTION_SAVE,
+	OPTION_PIN,
 	OPTION_COMPARE,
 	OPTION_THRESHOLD,
 	OPTION_FAULT,
@@ -214,6 +216,7 @@ static const struct option long_options[] = {
 	{ "boots", required_argument, NULL, OPTION_BOOTS },
 	{ "seed", required_argument, NULL, OPTION_SEED },
 	{ "save", required_argument, NULL, OPTION_SAVE },
+	{ "pin", required_argument, NULL, OPTION_PIN },
 	{ "compare", no_argument, NULL, OPTION_COMPARE },
 	{ "threshold", required_argument, NULL, OPTION_THRESHOLD },
 	{ "fault", required_argument, NULL, OPTION_FAULT },
@@ -240,6 +243,51 @@ static int take_seed(struct options *o, const char *value)
 	if (text_to_u64(value, 1, SEED_MAX, &o->seed))
 		return mistake("--seed '%s': a number from 1 to %u is wanted", value, SEED_MAX);
 	return -1;
+}
+
+/* "3" or "4-6". */
+static int add_cpus(const char *word, cpu_set_t *cpus)
+{
+	char *first = text_copy(word), *dash = strchr(first, '-');
+	u64 from, to;
+	int result;
+
+	if (dash)
+		*dash++ = '\0';
+	result = text_to_u64(first, 0, CPU_SETSIZE - 1, &from) ||
+		 text_to_u64(dash ? dash : first, from, CPU_SETSIZE - 1, &to);
+	for (u64 cpu = from; !result && cpu <= to; cpu++)
+		CPU_SET(cpu, cpus);
+	free(first);
+	return result ? -1 : 0;
+}
+
+static int take_pin(struct options *o, const char *value)
+{
+	char **words = words_split(value, ",");
+	cpu_set_t allowed, both;
+	int result = words[0] ? 0 : -1;
+
+	CPU_ZERO(&o->pin);
+	for (size_t i = 0; words[i] && !result; i++)
+		result = add_cpus(words[i], &o->pin);
+	words_free(words);
+	if (result)
+		return mistake("--pin '%s': CPUs of this host are wanted, such as 3 or 2,4-6",
+			       value);
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	CPU_AND(&both, &allowed, &o->pin);
+	if (!CPU_EQUAL(&both, &o->pin))
+		return mistake("--pin '%s': not all of them are CPUs that this process may run on "
+			       "(see taskset -p $$)",
+			       value);
+	o->pinned = true;
+	return -1;
+}
+
+const cpu_set_t *options_pin(const struct options *o)
+{
+	return o->pinned ? &o->pin : NULL;
 }
 
 static int take_percent(const char *option, const char *value, double *part)
@@ -606,6 +654,8 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_seed(o, optarg);
 	case OPTION_SAVE:
 		return take_path(&o->save, optarg);
+	case OPTION_PIN:
+		return take_pin(o, optarg);
 	case OPTION_COMPARE:
 		o->compare = true;
 		return -1;

@@ -5,6 +5,7 @@
 #ifndef HOST_OPTIONS_H
 #define HOST_OPTIONS_H
 
+#include <sched.h>
 #include <stdio.h>
 #include "arch.h"
 #include "report.h"
@@ -54,6 +55,8 @@ struct options {
 	unsigned boots;	  /* --boots N; 0: none given */
 	u64 seed;	  /* --seed N, of their order; 0: none given */
 	char *save;	  /* --save FILE, or NULL */
+	bool pinned;	  /* --pin LIST: to the CPUs of pin */
+	cpu_set_t pin;
 	bool compare;	  /* --compare: tests are two files */
 	double threshold; /* --threshold PERCENT, as a part: 0.02 */
 	char **faults;	  /* --fault NAME[=ARG] of each, NULL-terminated, or NULL */
@@ -68,5 +71,8 @@ struct options {
 int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 void options_usage(FILE *out);
+
+/* The host's CPUs that every VMM is kept on, or NULL. */
+const cpu_set_t *options_pin(const struct options *o);
 
 #endif

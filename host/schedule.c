@@ -213,6 +213,7 @@ static void start(struct job *job)
 		.images = o->images,
 		.append = o->append,
 		.outer_qemu = o->outer_qemu,
+		.pin = options_pin(o),
 		.timeout_s = o->timeout_s,
 	};
 

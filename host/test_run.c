@@ -320,6 +320,7 @@ static struct guest *new_guest(struct test_run *r)
 		.machine = test->machine,
 		.firmware = target->probe.firmware,
 		.vmm_path = target->vmm_path,
+		.pin = r->spec.pin,
 		.faults = test->faults,
 	};
 

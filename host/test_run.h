@@ -25,6 +25,7 @@ struct test_run_spec {
 	const char *images;	     /* directory */
 	const char *append;	     /* further arguments for the image, or NULL */
 	const char *outer_qemu;	     /* version of the QEMU that runs this host, or NULL */
+	const cpu_set_t *pin;	     /* as in struct machine_spec */
 	unsigned int timeout_s;	     /* instead of the test's own; 0: its own */
 };
 

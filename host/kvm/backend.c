@@ -411,7 +411,7 @@ static struct machine *kvm_start(const struct machine_spec *spec, struct loop *l
 				 const struct machine_events *events, void *ctx, struct error *err)
 {
 	struct machine *m = memory_zalloc(sizeof(*m));
-	struct process_spec process = { .stdin_fd = -1, .stdout_fd = -1 };
+	struct process_spec process = { .stdin_fd = -1, .stdout_fd = -1, .cpus = spec->pin };
 	struct vmm_channels c;
 	char **argv;
 	int started;

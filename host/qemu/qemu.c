@@ -149,7 +149,11 @@ static struct machine *qemu_start(const struct machine_spec *spec, struct loop *
 	struct vmm_channels c;
 	int keep[2];
 	struct process_spec process = {
-		.stdin_fd = -1, .stdout_fd = -1, .keep_fds = keep, .nr_keep_fds = ARRAY_SIZE(keep)
+		.stdin_fd = -1,
+		.stdout_fd = -1,
+		.keep_fds = keep,
+		.nr_keep_fds = ARRAY_SIZE(keep),
+		.cpus = spec->pin,
 	};
 	char **argv = NULL;
 	int started;

@@ -52,6 +52,8 @@ static int child_set_up(const struct process_spec *spec, pid_t parent)
 	 * 5.11 leave that to the child.
 	 */
 	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (spec->cpus && sched_setaffinity(0, sizeof(*spec->cpus), spec->cpus) < 0)
+		return -1;
 	for (size_t i = 0; i < spec->nr_keep_fds; i++) {
 		if (fcntl(spec->keep_fds[i], F_SETFD, 0) < 0)
 			return -1;

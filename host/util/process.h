@@ -6,6 +6,7 @@
 #ifndef UTIL_PROCESS_H
 #define UTIL_PROCESS_H
 
+#include <sched.h>
 #include <sys/types.h>
 #include "types.h"
 #include "util/error.h"
@@ -18,6 +19,7 @@ struct process_spec {
 	int stderr_fd;
 	const int *keep_fds; /* further descriptors it inherits under the same numbers */
 	size_t nr_keep_fds;
+	const cpu_set_t *cpus; /* that it may run on; NULL: as we may */
 };
 
 /* The child's pid, or -1 with err saying which program could not be executed and why. */
