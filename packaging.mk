@@ -95,3 +95,42 @@ standalone: images build/$(NATIVE)/host/runner
 	$(call say,SH,build/standalone/) rm -rf build/standalone && \
 		scripts/standalone.sh build/$(NATIVE)/host/runner $(suite_version) build/standalone \
 		$(PREFIX_x86_64)strip $(PREFIX_arm64)strip
+
+# ---- UEFI applications ---------------------------------------------------------------------------
+
+efi_flags := $(warnings) -O2 -g $(prefix_map) -ffreestanding -nostdinc -fpie -fvisibility=hidden \
+	-fno-stack-protector -fno-strict-aliasing -fno-asynchronous-unwind-tables -Ilib
+efi_flags_x86_64 := -m64 -march=x86-64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
+efi_flags_arm64 := -march=armv8-a -mgeneral-regs-only -mno-outline-atomics -mstrict-align \
+	-Ibuild/include/libfdt -idirafter lib/arm64
+efi_name_x86_64 := x86
+efi_name_arm64 := arm64
+efi_libs_x86_64 :=
+efi_libs_arm64 := $(FDT_LIB)
+
+# 1: architecture
+define efi_rules
+efi_obj_$(1) := $$(addprefix build/$(1)/efi/,loader.o $$(efi_name_$(1)).o \
+	entry-$$(efi_name_$(1)).o string.o)
+build/$(1)/efi/%.o: efi/%.c build/config.mk Makefile packaging.mk
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@) $$(CC_$(1)) $$(efi_flags) $$(efi_flags_$(1)) -isystem $$(isystem_$(1)) \
+		$$(deps) -c $$< -o $$@
+build/$(1)/efi/%.o: lib/%.c build/config.mk Makefile packaging.mk
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@) $$(CC_$(1)) $$(efi_flags) $$(efi_flags_$(1)) -isystem $$(isystem_$(1)) \
+		$$(deps) -c $$< -o $$@
+build/$(1)/efi/%.o: efi/%.S build/config.mk Makefile packaging.mk
+	@mkdir -p $$(@D)
+	$$(call say,AS,$$@) $$(CC_$(1)) $$(efi_flags_$(1)) $$(deps) -c $$< -o $$@
+build/$(1)/efi/loader-all.o: $$(efi_obj_$(1))
+	$$(call say,LD,$$@) $$(CC_$(1)) -nostdlib -r -o $$@ $$^
+efi-$(1): images build/$(NATIVE)/host/runner build/$(1)/efi/loader-all.o
+	$$(call say,EFI,build/efi/$(1)/) scripts/efi.sh build/$(NATIVE)/host/runner build/efi/$(1) $(1) \
+		build/$(1)/efi/loader-all.o $$(efi_libs_$(1)) -- "$$(CC_$(1))" $$(PREFIX_$(1))objcopy \
+		$$(PREFIX_$(1))strip $(EFI_TESTS)
+efi: efi-$(1)
+-include $$(addsuffix .d,$$(efi_obj_$(1)))
+endef
+$(foreach arch,$(ARCHES),$(eval $(call efi_rules,$(arch))))
+.PHONY: efi $(addprefix efi-,$(ARCHES))

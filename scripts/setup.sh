@@ -91,6 +91,10 @@ if [ $checks = yes ]; then
 	need_command jq jq
 	need_command libxml2-utils xmllint
 	need_command groff-base groff
+	need_file ovmf /usr/share/OVMF/OVMF_CODE_4M.fd /usr/share/edk2/ovmf/OVMF_CODE.fd \
+		/usr/share/edk2/x64/OVMF_CODE.4m.fd
+	need_file qemu-efi-aarch64 /usr/share/qemu-efi-aarch64/QEMU_EFI.fd \
+		/usr/share/edk2/aarch64/QEMU_EFI.fd /usr/share/edk2/aarch64/QEMU_CODE.fd
 fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0
@@ -108,9 +112,10 @@ setup.sh: this is no Debian or Ubuntu, so nothing was installed. Install:
   Fedora:  gcc make binutils gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu qemu-system-x86
            qemu-system-aarch64 jansson-devel xz-devel xz-static libzstd-static glibc-static
            libfdt-devel libcmocka-devel ShellCheck clang-tools-extra cppcheck jq libxml2 groff-base
+           edk2-ovmf edk2-aarch64
            (arm64's libfdt.a has no package for other hosts: without it, x86_64 alone is built)
   Arch:    base-devel aarch64-linux-gnu-gcc qemu-system-x86 qemu-system-aarch64 jansson xz zstd
-           dtc cmocka shellcheck clang cppcheck jq libxml2 groff
+           dtc cmocka shellcheck clang cppcheck jq libxml2 groff edk2-ovmf edk2-aarch64
 EOF
 	exit 3
 fi
