@@ -15,7 +15,6 @@ enum figure_kind figure_kind_of(const json_t *measurement)
 	static const char *const names[] = {
 		[FIGURE_BENCH] = "bench",
 		[FIGURE_HISTOGRAM] = "histogram",
-		[FIGURE_SERIES] = "series",
 	};
 	const char *kind = record_string(measurement, "kind");
 
@@ -113,20 +112,41 @@ static int compare_points(const void *a, const void *b)
 	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-struct figure_points figure_points(const json_t *test, enum figure_kind kind, const char *name)
+/* In the order of x; what has the same x becomes one. */
+static void merge_points(struct figure_points *p)
 {
-	const char *field = kind == FIGURE_HISTOGRAM ? "buckets" : "points";
-	const json_t *list = json_object_get(test, "measurements");
+	size_t kept = 0;
+
+	if (!p->count)
+		return;
+	qsort(p->list, p->count, sizeof(*p->list), compare_points);
+	for (size_t i = 1; i < p->count; i++) {
+		if (p->list[i].x == p->list[kept].x)
+			p->list[kept].y += p->list[i].y;
+		else
+			p->list[++kept] = p->list[i];
+	}
+	p->count = kept + 1;
+}
+
+struct figure_points figure_histogram(const json_t *tests, const char *key, const char *name)
+{
 	struct figure_points p = { 0 };
 
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *m = json_array_get(list, i);
+	for (size_t i = 0; i < json_array_size(tests); i++) {
+		const json_t *test = json_array_get(tests, i);
+		const json_t *list = json_object_get(test, "measurements");
 
-		if (is_figure(m, kind, name))
-			take_points(&p, record_string(m, field));
+		if (strcmp(record_string(test, "key"), key))
+			continue;
+		for (size_t j = 0; j < json_array_size(list); j++) {
+			const json_t *m = json_array_get(list, j);
+
+			if (is_figure(m, FIGURE_HISTOGRAM, name))
+				take_points(&p, record_string(m, "buckets"));
+		}
 	}
-	if (p.count)
-		qsort(p.list, p.count, sizeof(*p.list), compare_points);
+	merge_points(&p);
 	return p;
 }
 

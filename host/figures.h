@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measurements of a test's record as the views show them: benchmarks, histograms, series, and what
- * is none of these. docs/protocol.md has their fields.
+ * Measurements of a test's record as the views show them: benchmarks, histograms, and what is
+ * neither. docs/protocol.md has their fields.
  */
 #ifndef HOST_FIGURES_H
 #define HOST_FIGURES_H
@@ -13,7 +13,6 @@
 enum figure_kind {
 	FIGURE_BENCH,
 	FIGURE_HISTOGRAM,
-	FIGURE_SERIES,
 	FIGURE_OTHER,
 };
 
@@ -47,10 +46,10 @@ struct figure_points {
 };
 
 /*
- * All parts of a histogram ("buckets") or series ("points") in the order of its x. What is no
- * "X:Y" pair of finite numbers is left out.
+ * All parts of a histogram of the tests of that key, all its repetitions together, in the order of
+ * its x, each x once. What is no "X:Y" pair of finite numbers is left out.
  */
-struct figure_points figure_points(const json_t *test, enum figure_kind kind, const char *name);
+struct figure_points figure_histogram(const json_t *tests, const char *key, const char *name);
 void figure_points_free(struct figure_points *p);
 
 #endif

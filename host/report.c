@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "record.h"
 #include "util/file.h"
 #include "util/memory.h"
@@ -16,6 +17,7 @@ static const struct report_format *const formats[] = {
 	&report_format_ktap,
 	&report_format_junit,
 	&report_format_markdown,
+	&report_format_html,
 };
 
 static const struct report_format *find(const char *name, size_t len)
@@ -87,9 +89,21 @@ static int make(const struct report *report, const json_t *run, const char *dir,
 	return ret;
 }
 
+/* The directory of results that are named by their file. */
+static char *results_place(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return text_copy(path);
+	return slash ? text_copy_bytes(path, slash - path) : text_copy(".");
+}
+
 int reports_make(const struct reports *r, const char *dir, bool quiet, struct error *err)
 {
 	struct error other;
+	char *place;
 	json_t *run;
 	int ret = 0;
 
@@ -98,10 +112,12 @@ int reports_make(const struct reports *r, const char *dir, bool quiet, struct er
 	run = record_load(dir, err);
 	if (!run)
 		return -1;
+	place = results_place(dir);
 	for (size_t i = 0; i < r->count; i++) {
-		if (make(&r->list[i], run, dir, quiet, ret ? &other : err))
+		if (make(&r->list[i], run, place, quiet, ret ? &other : err))
 			ret = -1;
 	}
+	free(place);
 	json_decref(run);
 	return ret;
 }

@@ -42,9 +42,9 @@ struct reports {
 int reports_add(struct reports *r, const char *value, struct error *err);
 
 /*
- * Makes all of them of the results in dir, and says on stdout which file has which (except where
- * quiet, or for what goes to stdout itself). -1 with err set for the first that could not be made
- * or written; the others are made nevertheless.
+ * Makes all of them of the results in dir (or of a results.json by its name), and says on stdout
+ * which file has which (except where quiet, or for what goes to stdout itself). -1 with err set for
+ * the first that could not be made or written; the others are made nevertheless.
  */
 int reports_make(const struct reports *r, const char *dir, bool quiet, struct error *err);
 void reports_free(struct reports *r);

@@ -52,6 +52,49 @@ ktap_is_the_same() {
 	cmp view "$bad/ktap.txt" || complain "not the ktap.txt of the run"
 }
 
+html_is_one_safe_page() {
+	from html
+	expect_text view '^<!DOCTYPE html>'
+	expect_text view "default-src 'none'"
+	expect_no_text view '<script|<link|<img|src=|https?://[^w]'
+	expect_text view 'class="verdict timeout">timeout</span> <a href="#t3">x86_64/hang</a>'
+	expect_text view '@ktt panic text=' # of the log
+	# Well-formed as XML but for HTML's own doctype, void elements and attributes without values.
+	xmllint --html --noout view 2>&1 | grep -v 'Tag .* invalid' | grep -q 'error :' &&
+		complain "not well-formed: $(xmllint --html --noout view 2>&1 | grep error | head -n 3)"
+}
+
+# Logs are taken from the run's own directory alone.
+html_reads_no_foreign_file() {
+	cp -r "$bad" foreign
+	echo 'a secret' >secret
+	jq '.tests[0].log = "logs/../../secret" | .tests[1].log = "'"$PWD"'/secret"' \
+		"$bad/results.json" >foreign/results.json
+	ln -sf "$PWD/secret" foreign/logs/x86_64/hang.log
+	timeout 20 "$run" --from foreign --report html=view >stdout 2>stderr
+	expect_no_text view 'a secret'
+}
+
+html_has_plots() {
+	run_suite --accel icount -a arm64 --report html=view counter-read
+	expect_status 0
+	expect_text view '<th>cntvct</th>'
+	[ "$(grep -c '<svg' view)" -ge 3 ] || complain "$(grep -c '<svg' view) plots, not one a benchmark"
+}
+
+html_without_gnuplot() {
+	mkdir -p bin
+	printf '#!/bin/sh\nexit 1\n' >bin/gnuplot
+	chmod +x bin/gnuplot
+	run_suite --accel icount -a arm64 counter-read
+	PATH="$PWD/bin:$PATH" timeout 20 "$run" --from results --report html=view >stdout 2>stderr
+	status=$?
+	expect_status 0
+	expect_text stderr 'without plots.*gnuplot'
+	expect_text view 'There are no plots'
+	expect_text view '<th>cntvct</th>'
+}
+
 to_stdout() {
 	timeout 20 "$run" --from "$bad/results.json" --report ktap=- >stdout 2>stderr
 	status=$?
@@ -78,6 +121,14 @@ it "--report makes views after a run" with_a_run
 it "--report junit is valid, whatever guests did" junit_is_valid
 it "--report markdown tells what failed" markdown_tells_failures
 it "--report ktap is the run's ktap.txt" ktap_is_the_same
+it "--report html is one page that loads nothing" html_is_one_safe_page
+it "--report html takes no file but the run's logs" html_reads_no_foreign_file
+if command -v gnuplot >/dev/null; then
+	it "--report html has a plot of each benchmark" html_has_plots
+else
+	skip "--report html has a plot of each benchmark" "no gnuplot"
+fi
+it "--report html without gnuplot says so" html_without_gnuplot
 it "--from reads a results.json, = - is stdout" to_stdout
 it "mistakes with reports are named" mistakes_are_named
 finish

@@ -5,7 +5,9 @@
  */
 #include "host_support.h"
 
+#include <fcntl.h>
 #include "figures.h"
+#include "plot.h"
 #include "record.h"
 #include "report.h"
 #include "util/error.h"
@@ -39,10 +41,15 @@ static void add_check(json_t *test, json_t *check)
 
 static json_t *bench_record(const char *name, double median, const char *floor)
 {
-	json_t *bench = json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f}", "kind", "bench",
-				  "name", name, "unit", "ticks", "hz", 62500000, "n", 10000, "p50",
-				  median, "p95", median, "mean", median, "sd", 0.5);
+	static const char *const figures[] = {
+		"overhead", "overhead-error", "min", "p50", "p95", "p99", "max", "mean"
+	};
+	json_t *bench = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:f}", "kind", "bench",
+				  "name", name, "unit", "ticks", "hz", 62500000, "n", 10000,
+				  "batch", 1, "zeros", 0, "sd", 0.5);
 
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		json_object_set_new(bench, figures[i], json_real(median));
 	if (floor)
 		json_object_set_new(bench, "floor", json_string(floor));
 	return bench;
@@ -145,6 +152,42 @@ static void markdown_cell_is_escaped(void **state)
 	free(md);
 }
 
+static void html_tells_all_as_text(void **state)
+{
+	char *html = make_view(&report_format_html);
+
+	expect_contains(html, "<div class=\"tile fail\"><b>2</b>failed</div>");
+	expect_contains(html, "<a href=\"#t1\">x86_64/mixed.bad</a>");
+	expect_contains(html, "<a href=\"#t2\">x86_64/dead</a> <span>no end after 5 s</span>"
+			      "<pre>last\nwords ");
+	expect_contains(html, "<details class=\"test t-error\" id=\"t1\" open>");
+	expect_contains(html, "saw &lt;b&gt;&amp;&quot;'|*_`\\x01]]&gt;\n"
+			      "invariant: It is &lt;b&gt;");
+	expect_contains(html, "<dd>CPU &lt;b&gt;");
+	expect_contains(html, "<th>trapped&lt;b&gt;");
+	assert_null(strstr(html, "<b>&"));
+	assert_null(strchr(html, '\x01'));
+	free(html);
+}
+
+/* What gnuplot is told has no text of a guest in it. */
+static void plots_have_no_foreign_text(void **state)
+{
+	struct figure_point list[] = { { 0, 5 }, { 40, 2 }, { 41, 3 }, { 1e6, 1 } };
+	struct figure_points points = { list, ARRAY_SIZE(list) }, none = { 0 };
+	struct plot_interval interval = { "x`id`\"\\$(y)'", -5, 0, 2e6 };
+	struct plots p = { 0 };
+
+	assert_int_equal(plot_add_histogram(&p, &points, 16), 0);
+	assert_int_equal(plot_add_histogram(&p, &none, 0), 1);
+	assert_int_equal(plot_add_intervals(&p, &interval, 1), 2);
+	expect_contains(p.scripts[0], "\"1 µs\" 1000");
+	expect_contains(p.scripts[0], " 5 "); /* 40 and 41 are one bar */
+	expect_contains(p.scripts[0], "\n16");
+	expect_contains(p.scripts[2], "set ytics (\"xid(y)\" 0)\n");
+	plots_free(&p);
+}
+
 static void ktap_is_that_of_the_run(void **state)
 {
 	char *ktap = make_view(&report_format_ktap);
@@ -231,12 +274,17 @@ static void damaged_results_do_no_harm(void **state)
 		&report_format_ktap,
 		&report_format_junit,
 		&report_format_markdown,
+		&report_format_html,
 	};
 	json_t *run = make_run();
 	char *whole = json_dumps(run, 0);
+	int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
 	u64 seed = 20261201;
 
 	json_decref(run);
+	/* Every page without plots would be a line. */
+	fflush(stderr);
+	assert_true(dup2(null, STDERR_FILENO) >= 0);
 	for (int i = 0; i < 500; i++) {
 		struct text damaged = { 0 }, out = { 0 };
 		struct error err;
@@ -251,6 +299,9 @@ static void damaged_results_do_no_harm(void **state)
 		text_free(&damaged);
 		text_free(&out);
 	}
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(null);
 	free(whole);
 }
 
@@ -286,6 +337,7 @@ static void histogram_is_put_together(void **state)
 {
 	json_t *test = test_record("x86_64/t", "pass");
 	json_t *list = json_object_get(test, "measurements");
+	json_t *tests = json_pack("[o, O]", test, test); /* two boots */
 	struct figure_points p;
 
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", "histogram", "name", "a",
@@ -294,13 +346,14 @@ static void histogram_is_put_together(void **state)
 					      "buckets", "1:1"));
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", "histogram", "name", "a",
 					      "buckets", "8:7,16:inf,24:1"));
-	p = figure_points(test, FIGURE_HISTOGRAM, "a");
+	p = figure_histogram(tests, "x86_64/t", "a");
 	assert_int_equal(p.count, 3);
-	assert_true(p.list[0].x == 8 && p.list[0].y == 7);
-	assert_true(p.list[2].x == 56 && p.list[2].y == 1);
+	assert_true(p.list[0].x == 8 && p.list[0].y == 14);
+	assert_true(p.list[2].x == 56 && p.list[2].y == 2);
 	figure_points_free(&p);
-	assert_int_equal(figure_points(test, FIGURE_SERIES, "a").count, 0);
-	json_decref(test);
+	assert_int_equal(figure_histogram(tests, "x86_64/t", "c").count, 0);
+	assert_int_equal(figure_histogram(tests, "x86_64/u", "a").count, 0);
+	json_decref(tests);
 }
 
 int main(void)
@@ -309,6 +362,8 @@ int main(void)
 		cmocka_unit_test(junit_tells_every_verdict),
 		cmocka_unit_test(markdown_has_tables),
 		cmocka_unit_test(markdown_cell_is_escaped),
+		cmocka_unit_test(html_tells_all_as_text),
+		cmocka_unit_test(plots_have_no_foreign_text),
 		cmocka_unit_test(ktap_is_that_of_the_run),
 		cmocka_unit_test(formats_are_named),
 		cmocka_unit_test_setup_teardown(views_go_where_they_should, scratch_enter,
@@ -322,5 +377,7 @@ int main(void)
 		cmocka_unit_test(histogram_is_put_together),
 	};
 
+	/* Without gnuplot, installed or not. */
+	setenv("PATH", "/nowhere", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
