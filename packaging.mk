@@ -57,7 +57,7 @@ install: all man
 	$(call install_files,scripts/fetch.sh,$(suite_dir)/scripts,install_program)
 	$(foreach arch,$(ARCHES),$(call install_arch,$(arch)))
 	$(foreach arch,$(HOST_ARCHES),$(call install_host,$(arch)))
-	$(call install_files,README.md LICENSE,$(doc_dir),install_data)
+	$(call install_files,README.md CONTRIBUTING.md LICENSE,$(doc_dir),install_data)
 	$(call install_files,$(wildcard docs/*.md),$(doc_dir)/docs,install_data)
 	$(call install_files,build/run_tests.sh.1,$(datadir)/man/man1,install_data)
 	$(INSTALL) -d "$(DESTDIR)$(datadir)/bash-completion/completions" "$(DESTDIR)$(bindir)"
