@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include "arch.h"
+#include "kvm/clock_rule.h"
 #include "policy.h"
 #include "types.h"
 #include "util/error.h"
@@ -41,11 +42,7 @@ struct machine_spec {
 	/* A machine that goes on where another one stood, which had the same description. */
 	const char *restore_path; /* a file that save() wrote, or NULL */
 	int incoming_fd;	  /* the other end of migrate()'s socket, the caller's; or 0 */
-
-	/* Our own VMM: how counters are restored, see kvm/clock_rule.h; NULL, 0: its choice. */
-	const char *restore_method;
-	const char *restore_account;
-	unsigned preempt_us;
+	struct clock_rule restore_rule; /* our own VMM: how counters are restored */
 };
 
 /* How a machine ended by itself, before machine_kill(). */

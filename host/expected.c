@@ -12,6 +12,7 @@
 #include "backend.h"
 #include "expected.h"
 #include "util/memory.h"
+#include "kvm/clock_rule.h"
 #include "util/text.h"
 #include "version_range.h"
 
@@ -25,6 +26,7 @@ struct condition {
 	char **archs;
 	char **vmms;
 	char **accels;
+	char **restores;
 	char **host_modules;
 	struct ranges kernel;
 	struct ranges qemu;
@@ -102,6 +104,20 @@ static void read_accel(struct entry_reader *r, const struct ini_key *key)
 	read_names(r, key, &r->entry->conditions->accels, index_of_accel, "kvm, tcg, icount");
 }
 
+static int index_of_restore(const char *name)
+{
+	struct clock_rule rule = { 0 };
+	struct error ignored;
+
+	return clock_rule_set_method(&rule, name, &ignored);
+}
+
+static void read_restore(struct entry_reader *r, const struct ini_key *key)
+{
+	read_names(r, key, &r->entry->conditions->restores, index_of_restore,
+		   "value, offset, sequence");
+}
+
 static int index_of_module(const char *name)
 {
 	for (const char *p = name; *p; p++) {
@@ -158,7 +174,7 @@ static const struct {
 	{ "link", read_link },	     { "arch", read_arch },
 	{ "vmm", read_vmm },	     { "accel", read_accel },
 	{ "kernel", read_kernel },   { "host-module", read_host_module },
-	{ "qemu", read_qemu },
+	{ "qemu", read_qemu },	     { "restore", read_restore },
 };
 
 static void read_key(struct entry_reader *r, const struct ini_key *key)
@@ -203,6 +219,7 @@ static void expectation_free(struct expectation *entry)
 	words_free(c->archs);
 	words_free(c->vmms);
 	words_free(c->accels);
+	words_free(c->restores);
 	words_free(c->host_modules);
 	ranges_free(&c->kernel);
 	ranges_free(&c->qemu);
@@ -354,6 +371,7 @@ static bool conditions_hold(const struct condition *condition, const struct circ
 	return name_holds(condition->archs, arch_to_name(c->arch)) &&
 	       name_holds(condition->vmms, c->vmm) &&
 	       name_holds(condition->accels, accel_to_name(c->accel)) &&
+	       name_holds(condition->restores, c->restore) &&
 	       ranges_hold(&condition->kernel, c->kernel) &&
 	       ranges_hold(&condition->qemu, c->qemu_version) &&
 	       modules_hold(condition->host_modules, c->modules_dir);

@@ -3,8 +3,8 @@
  * The files expected/NAME.cfg: which verdicts are known, under which condition, and why. A section
  * names what it is about, "[counter]" a test or "[counter.frequency]" one check; shell wildcards
  * are allowed. Keys: verdict (fail, error, timeout), reason (required), link, and conditions that
- * must all hold: arch, vmm, accel, host-module (a name under /sys/module), kernel (of the KVM host)
- * and qemu as ranges "6.1..6.11", "<10.0", ">=7.2", "6.12". Of several values with commas between
+ * must all hold: arch, vmm, accel, restore (the method of run_tests.sh --restore, or what is the
+ * default), host-module (a name under /sys/module), kernel (of the KVM host) and qemu as ranges "6.1..6.11", "<10.0", ">=7.2", "6.12". Of several values with commas between
  * them one must hold.
  *
  * Versions compare number by number, as far as the range's bound goes: 6.11.5 is in "6.1..6.11" and
@@ -26,6 +26,7 @@ struct circumstances {
 	enum accel accel;
 	const char *kernel;	  /* release of the host kernel, "6.12.4-amd64" */
 	const char *qemu_version; /* "7.2.22", or NULL */
+	const char *restore;	  /* how the VMM restores counters, "value"; or NULL */
 	const char *modules_dir;  /* where host-module looks; NULL: /sys/module */
 };
 

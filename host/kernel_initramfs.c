@@ -114,6 +114,19 @@ static void add_word(struct text *args, const char *fmt, ...)
 	text_append_char(args, '\0');
 }
 
+static void add_restore_rule(struct text *args, const struct clock_rule *rule)
+{
+	char *account = clock_rule_account_text(rule);
+
+	if (rule->method)
+		add_word(args, "--restore=%s", restore_method_name(rule->method));
+	if (account)
+		add_word(args, "--account=%s", account);
+	if (rule->preempt_us)
+		add_word(args, "--preempt-us=%llu", (unsigned long long)rule->preempt_us);
+	free(account);
+}
+
 static int add_args(struct initramfs *fs, const struct kernel_host *host, const struct options *o,
 		    const struct selection *s, struct error *err)
 {
@@ -142,6 +155,7 @@ static int add_args(struct initramfs *fs, const struct kernel_host *host, const 
 	}
 	if (o->timeout_s)
 		add_word(&args, "--timeout=%u", o->timeout_s);
+	add_restore_rule(&args, &o->restore_rule);
 	policies = words_split(o->policy ? o->policy : "", " ");
 	for (size_t i = 0; policies[i]; i++)
 		add_word(&args, "--policy=%s", policies[i]);

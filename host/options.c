@@ -23,6 +23,7 @@
 #define REPEAT_MAX	 100000
 #define SHARDS_MAX	 10000
 #define KERNEL_SMP_MAX	 64
+#define PREEMPT_US_MAX	 10000000
 #define PERCENT_MAX	 1000
 #define THRESHOLD	 0.02
 #define SEED_MAX	 0xffffffffu
@@ -55,6 +56,13 @@ void options_usage(FILE *out)
 	      "  --repeat N            run every test N times\n"
 	      "  --append WORDS        further arguments for every image, such as\n"
 	      "                        check=NAME (this check alone) or budget-ms=N\n"
+	      "  --restore METHOD      how our own VMM (--vmm kvm, --kernel) gives a restored "
+	      "guest its\n"
+	      "                        counters: by value, by offset (as it was), or by sequence\n"
+	      "                        (computed from clocks); default: offset, on arm64 value\n"
+	      "  --account RULE        what of the stop the guest sees then: frozen (nothing),\n"
+	      "                        realtime (all), limit=MS; default: all, by value nothing\n"
+	      "  --preempt-us N        sleep before each setting of a counter or clock then\n"
 	      "  --policy WHAT=PROMISE judge time across host actions by this and not by what the\n"
 	      "                        VMM promises: WHAT is CLOCK.ACTION, as counter.pause\n"
 	      "                        (docs/results.md); PROMISE frozen, running, caught-up or\n"
@@ -143,6 +151,9 @@ enum {
 	OPTION_TIMEOUT,
 	OPTION_REPEAT,
 	OPTION_APPEND,
+	OPTION_RESTORE,
+	OPTION_ACCOUNT,
+	OPTION_PREEMPT_US,
 	OPTION_POLICY,
 	OPTION_KTAP,
 	OPTION_QEMU,
@@ -188,6 +199,9 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
 	{ "repeat", required_argument, NULL, OPTION_REPEAT },
 	{ "append", required_argument, NULL, OPTION_APPEND },
+	{ "restore", required_argument, NULL, OPTION_RESTORE },
+	{ "account", required_argument, NULL, OPTION_ACCOUNT },
+	{ "preempt-us", required_argument, NULL, OPTION_PREEMPT_US },
 	{ "policy", required_argument, NULL, OPTION_POLICY },
 	{ "ktap", no_argument, NULL, OPTION_KTAP },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -392,6 +406,31 @@ static int take_words(char **words, const char *value)
 	return -1;
 }
 
+static int take_restore(struct options *o, const char *value)
+{
+	struct error err;
+
+	return clock_rule_set_method(&o->restore_rule, value, &err)
+		       ? mistake("--restore: %s", err.text)
+		       : -1;
+}
+
+static int take_account(struct options *o, const char *value)
+{
+	struct error err;
+
+	return clock_rule_set_account(&o->restore_rule, value, &err)
+		       ? mistake("--account: %s", err.text)
+		       : -1;
+}
+
+static int take_preempt_us(struct options *o, const char *value)
+{
+	if (!text_to_u64(value, 0, PREEMPT_US_MAX, &o->restore_rule.preempt_us))
+		return -1;
+	return mistake("--preempt-us '%s': a number from 0 to %d is wanted", value, PREEMPT_US_MAX);
+}
+
 static int take_policy(struct options *o, const char *value)
 {
 	struct policy policy = { 0 };
@@ -587,6 +626,12 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return take_number("--repeat", optarg, REPEAT_MAX, &o->repeat);
 	case OPTION_APPEND:
 		return take_words(&o->append, optarg);
+	case OPTION_RESTORE:
+		return take_restore(o, optarg);
+	case OPTION_ACCOUNT:
+		return take_account(o, optarg);
+	case OPTION_PREEMPT_US:
+		return take_preempt_us(o, optarg);
 	case OPTION_POLICY:
 		return take_policy(o, optarg);
 	case OPTION_KTAP:
@@ -693,7 +738,8 @@ static void keep_for_rerun(struct options *o, int option)
 		OPTION_VMM,	      OPTION_ACCEL,	     OPTION_TIMEOUT,	OPTION_APPEND,
 		OPTION_QEMU,	      OPTION_CONFIG,	     OPTION_EXPECTED,	OPTION_IMAGES,
 		OPTION_KERNEL,	      OPTION_MODULES,	     OPTION_KERNEL_CPU, OPTION_KERNEL_SMP,
-		OPTION_KERNEL_APPEND, OPTION_KERNEL_TIMEOUT, OPTION_POLICY,	OPTION_FAULT,
+		OPTION_KERNEL_APPEND, OPTION_KERNEL_TIMEOUT, OPTION_POLICY,	OPTION_RESTORE,
+		OPTION_ACCOUNT,	      OPTION_PREEMPT_US,     OPTION_FAULT,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
@@ -736,6 +782,19 @@ static int check_bench(const struct options *o)
 	return -1;
 }
 
+static int check_restore(const struct options *o)
+{
+	const struct clock_rule *rule = &o->restore_rule;
+
+	if (!rule->method && !rule->account && !rule->preempt_us)
+		return -1;
+	if (o->kernel || (o->vmm && !strcmp(o->vmm, "kvm")))
+		return -1;
+	return mistake(
+		"--restore, --account and --preempt-us are for our own VMM: say --vmm kvm or "
+		"--kernel as well");
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	struct text qemu = { 0 };
@@ -770,6 +829,8 @@ int options_parse(struct options *o, int argc, char **argv)
 	o->root = find_root();
 	set_defaults(o);
 	status = check_views(o);
+	if (status < 0)
+		status = check_restore(o);
 	return status < 0 ? check_faults(o) : status;
 }
 

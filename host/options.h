@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "arch.h"
 #include "report.h"
+#include "kvm/clock_rule.h"
 #include "types.h"
 #include "util/text.h"
 
@@ -22,6 +23,7 @@ struct options {
 	enum accel accel;	/* --accel kvm|tcg|icount */
 	unsigned timeout_s;	/* --timeout S: instead of every test's own; 0: none given */
 	unsigned repeat;	/* --repeat N */
+	struct clock_rule restore_rule; /* --restore, --account, --preempt-us */
 	char *policy;	/* --policy CLOCK.ACTION=PROMISE …, with blanks between; or NULL */
 	char *append;	/* --append WORDS: further arguments of every image, or NULL */
 	bool ktap;	/* --ktap: KTAP on stdout instead of the report */

@@ -26,7 +26,9 @@ struct results_target {
 	const char *vmm_version;
 	const char *vmm_path;
 	const char *cpu;
-	bool exact; /* what it measures is counted in instructions (icount) */
+	bool exact;	     /* what it measures is counted in instructions (icount) */
+	const char *restore; /* --restore, or NULL where the VMM is not ours */
+	u64 preempt_us;	     /* --preempt-us */
 	struct policy policy;
 };
 

@@ -148,6 +148,9 @@ json_t *results_target_json(const struct results_target *target)
 	set_text(object, "vmm_version", target->vmm_version);
 	set_text(object, "vmm_path", target->vmm_path);
 	set_text(object, "cpu", target->cpu);
+	set_text(object, "restore", target->restore);
+	if (target->preempt_us)
+		json_object_set_new(object, "preempt_us", json_integer(target->preempt_us));
 	json_object_set_new(object, "policy", policy_to_json(&target->policy));
 	return object;
 }

@@ -68,6 +68,7 @@ void target_choose(struct target *t, enum arch arch, const struct options *o)
 	t->arch = arch;
 	t->backend = backend_by_name(o->vmm);
 	t->vmm_path = text_copy(o->qemu[arch]);
+	t->restore_rule = o->restore_rule;
 	t->policy = text_copy(o->policy);
 	if (t->backend->kind == VMM_KVM) {
 		free(t->vmm_path);
@@ -92,7 +93,13 @@ void target_free(struct target *t)
 
 struct results_target target_for_results(const struct target *t)
 {
-	struct machine_spec spec = { .arch = t->arch, .accel = t->accel, .cpu = t->probe.cpu };
+	struct clock_rule rule = clock_rule_complete(&t->restore_rule, t->arch);
+	struct machine_spec spec = {
+		.arch = t->arch,
+		.accel = t->accel,
+		.cpu = t->probe.cpu,
+		.restore_rule = t->restore_rule,
+	};
 	struct results_target target = {
 		.arch = t->arch,
 		.vmm = t->backend->name,
@@ -102,6 +109,8 @@ struct results_target target_for_results(const struct target *t)
 		.vmm_path = t->vmm_path,
 		.cpu = t->probe.cpu,
 		.exact = t->accel == ACCEL_ICOUNT,
+		.restore = t->backend->kind == VMM_KVM ? restore_method_name(rule.method) : NULL,
+		.preempt_us = rule.preempt_us,
 	};
 
 	backend_policy(t->backend, &spec, t->policy, &target.policy);
@@ -110,11 +119,14 @@ struct results_target target_for_results(const struct target *t)
 
 struct circumstances target_circumstances(const struct target *t, const char *outer_qemu)
 {
+	struct clock_rule rule = clock_rule_complete(&t->restore_rule, t->arch);
+
 	return (struct circumstances){
 		.arch = t->arch,
 		.vmm = t->backend->name,
 		.accel = t->accel,
 		.kernel = environment_kernel(),
 		.qemu_version = t->backend->kind == VMM_QEMU ? t->probe.version : outer_qemu,
+		.restore = t->backend->kind == VMM_KVM ? restore_method_name(rule.method) : NULL,
 	};
 }

@@ -18,8 +18,9 @@ struct target {
 	enum accel accel; /* not ACCEL_AUTO */
 	char *accel_reason;
 	struct vmm_probe probe;
-	char *policy; /* --policy, or NULL */
-	bool usable;  /* else accel_reason says why not, and its tests are errors */
+	struct clock_rule restore_rule; /* as given */
+	char *policy;			/* --policy, or NULL */
+	bool usable; /* else accel_reason says why not, and its tests are errors */
 };
 
 /* Puts the path of a fetched QEMU in the place of every debian:SUITE. -1 with err set. */

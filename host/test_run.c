@@ -321,6 +321,7 @@ static struct guest *new_guest(struct test_run *r)
 		.firmware = target->probe.firmware,
 		.vmm_path = target->vmm_path,
 		.pin = r->spec.pin,
+		.restore_rule = target->restore_rule,
 		.faults = test->faults,
 	};
 

@@ -376,6 +376,8 @@ static char *option(bool wanted, const char *fmt, ...)
 /* A snapshot says itself what machine it is of. words_free() it. */
 static char **command_line(const struct machine_spec *spec, int control_fd)
 {
+	const struct clock_rule *rule = &spec->restore_rule;
+	char *account = clock_rule_account_text(rule);
 	bool boots = !spec->restore_path;
 	char *options[] = {
 		text_copy(spec->vmm_path),
@@ -389,9 +391,9 @@ static char **command_line(const struct machine_spec *spec, int control_fd)
 		option(boots && spec->counter_offset, "--counter-offset=%llu",
 		       (unsigned long long)spec->counter_offset),
 		option(!boots, "--restore=%s", spec->restore_path),
-		option(spec->restore_method, "--restore-method=%s", spec->restore_method),
-		option(spec->restore_account, "--account=%s", spec->restore_account),
-		option(spec->preempt_us, "--preempt-us=%u", spec->preempt_us),
+		option(rule->method, "--restore-method=%s", restore_method_name(rule->method)),
+		option(account, "--account=%s", account),
+		option(rule->preempt_us, "--preempt-us=%llu", (unsigned long long)rule->preempt_us),
 		option(true, "--control=%d", control_fd),
 	};
 	size_t nr_faults = spec->faults ? words_count(spec->faults) : 0;
@@ -404,6 +406,7 @@ static char **command_line(const struct machine_spec *spec, int control_fd)
 	}
 	for (size_t i = 0; i < nr_faults; i++)
 		argv[count++] = text_format("--fault=%s", spec->faults[i]);
+	free(account);
 	return argv;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "kvm/clock_rule.h"
 #include "kvm/kvm_compat.h"
 
 static bool kvm_has(int capability)
@@ -20,19 +19,6 @@ static bool kvm_has(int capability)
 	if (fd >= 0)
 		close(fd);
 	return has;
-}
-
-/* The words have been looked at where they were given; what is none leaves the default. */
-static struct clock_rule rule_of(const struct machine_spec *spec)
-{
-	struct clock_rule rule = { 0 };
-	struct error ignored;
-
-	if (spec->restore_method)
-		clock_rule_set_method(&rule, spec->restore_method, &ignored);
-	if (spec->restore_account)
-		clock_rule_set_account(&rule, spec->restore_account, &ignored);
-	return clock_rule_complete(&rule, spec->arch);
 }
 
 /* An offset that is carried never stops; else what passed is added afterwards. */
@@ -50,7 +36,7 @@ static enum promise promise_of_restore(const struct clock_rule *rule)
 
 void kvm_policy(const struct machine_spec *spec, struct policy *policy)
 {
-	struct clock_rule rule = rule_of(spec);
+	struct clock_rule rule = clock_rule_complete(&spec->restore_rule, spec->arch);
 
 	memset(policy, 0, sizeof(*policy));
 	policy_set_action(policy, POLICY_PAUSE, PROMISE_RUNNING);

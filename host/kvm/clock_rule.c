@@ -51,6 +51,20 @@ int clock_rule_set_account(struct clock_rule *rule, const char *word, struct err
 	return 0;
 }
 
+char *clock_rule_account_text(const struct clock_rule *rule)
+{
+	switch (rule->account) {
+	case ACCOUNT_FROZEN:
+		return text_copy("frozen");
+	case ACCOUNT_REALTIME:
+		return text_copy("realtime");
+	case ACCOUNT_LIMIT:
+		return text_format("limit=%llu", (unsigned long long)rule->limit_ns / 1000000);
+	default:
+		return NULL;
+	}
+}
+
 struct clock_rule clock_rule_complete(const struct clock_rule *rule, enum arch arch)
 {
 	struct clock_rule complete = *rule;

@@ -37,8 +37,11 @@ int clock_rule_set_method(struct clock_rule *rule, const char *word, struct erro
 /* "realtime", "frozen" or "limit=MS"; -1 with err. */
 int clock_rule_set_account(struct clock_rule *rule, const char *word, struct error *err);
 
-/* "value", ... */
+/* "value", ...; "default" where none is set */
 const char *restore_method_name(enum restore_method method);
+
+/* What clock_rule_set_account() takes. Malloced; NULL where none is set. */
+char *clock_rule_account_text(const struct clock_rule *rule);
 
 /*
  * The rule with the defaults filled in. x86_64 restores by offset. arm64 restores by value: the other

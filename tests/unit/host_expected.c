@@ -102,9 +102,15 @@ static void what_is_not_known_does_not_hold(void **state)
 	struct expectations e;
 
 	load("[a]\nverdict = fail\nreason = r\nqemu = <99\n"
-	     "[b]\nverdict = fail\nreason = r\nkernel = >=1\n",
+	     "[b]\nverdict = fail\nreason = r\nkernel = >=1\n"
+	     "[c]\nverdict = fail\nreason = r\nrestore = value, sequence\n",
 	     &e);
 	assert_null(expected_find(&e, "a", NULL, &unknown));
+	assert_null(expected_find(&e, "c", NULL, &unknown));
+	unknown.restore = "offset";
+	assert_null(expected_find(&e, "c", NULL, &unknown));
+	unknown.restore = "sequence";
+	assert_non_null(expected_find(&e, "c", NULL, &unknown));
 	assert_null(expected_find(&e, "b", NULL, &unknown));
 	assert_non_null(expected_find(&e, "a", NULL, &here));
 	expected_free(&e);
@@ -228,7 +234,7 @@ static void mistakes_have_lines(void **state)
 		"architecture is a condition: arch = x86_64\n"
 		"expected/a.cfg:14: [.b]: the section must be test or test.check\n"
 		"expected/a.cfg:17: unknown key 'flavour'; the keys are: verdict, reason, "
-		"link, arch, vmm, accel, kernel, host-module, qemu\n");
+		"link, arch, vmm, accel, kernel, host-module, qemu, restore\n");
 }
 
 static void directory_is_needed(void **state)

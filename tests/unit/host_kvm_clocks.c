@@ -33,6 +33,9 @@ static void test_accounts(void **state)
 	static const char *const wrong[] = { "", "limit", "limit=", "limit=-1", "limit=1s", "all" };
 	struct clock_rule rule = { 0 };
 	struct error err;
+	char *text;
+
+	assert_null(clock_rule_account_text(&rule));
 
 	assert_int_equal(clock_rule_set_account(&rule, "frozen", &err), 0);
 	assert_int_equal(rule.account, ACCOUNT_FROZEN);
@@ -41,6 +44,9 @@ static void test_accounts(void **state)
 	assert_int_equal(clock_rule_set_account(&rule, "limit=250", &err), 0);
 	assert_int_equal(rule.account, ACCOUNT_LIMIT);
 	assert_int_equal(rule.limit_ns, 250000000);
+	text = clock_rule_account_text(&rule);
+	assert_string_equal(text, "limit=250");
+	free(text);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_int_equal(clock_rule_set_account(&rule, wrong[i], &err), -1);
 }
@@ -85,11 +91,15 @@ static void test_policy(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct machine_spec spec = { .arch = rows[i].arch,
-					     .restore_method = rows[i].method,
-					     .restore_account = rows[i].account };
+		struct machine_spec spec = { .arch = rows[i].arch };
+		struct clock_rule *rule = &spec.restore_rule;
 		struct policy policy;
+		struct error err;
 
+		if (rows[i].method)
+			assert_int_equal(clock_rule_set_method(rule, rows[i].method, &err), 0);
+		if (rows[i].account)
+			assert_int_equal(clock_rule_set_account(rule, rows[i].account, &err), 0);
 		kvm_policy(&spec, &policy);
 		assert_int_equal(policy.promise[POLICY_COUNTER][POLICY_RESTORE], rows[i].counter);
 		assert_int_equal(policy.promise[POLICY_KVMCLOCK][POLICY_RESTORE], rows[i].kvmclock);

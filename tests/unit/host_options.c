@@ -131,6 +131,22 @@ static void test_policy(void **state)
 	expect_mistake("--policy counter.pause=moving", "'moving' is no promise");
 }
 
+static void test_restore(void **state)
+{
+	struct options o;
+
+	parse_good(&o, "--vmm kvm --restore value --account limit=20 --preempt-us 100 selftest");
+	assert_int_equal(o.restore_rule.method, RESTORE_VALUE);
+	assert_int_equal(o.restore_rule.account, ACCOUNT_LIMIT);
+	assert_int_equal(o.restore_rule.limit_ns, 20000000);
+	assert_int_equal(o.restore_rule.preempt_us, 100);
+	options_free(&o);
+	expect_mistake("--vmm kvm --restore values", "\"values\" is no method");
+	expect_mistake("--vmm kvm --account none", "\"none\": frozen, realtime or limit=MS");
+	expect_mistake("--vmm kvm --preempt-us 1ms", "--preempt-us '1ms': a number");
+	expect_mistake("--restore value selftest", "are for our own VMM");
+}
+
 static void test_reports(void **state)
 {
 	struct options o;
@@ -214,7 +230,8 @@ static void test_usage(void **state)
 		"-l, --list", "-g, --group",	"-a, --arch", "-j, --jobs", "-o, --output",
 		"--vmm",      "--accel",	"--timeout",  "--repeat",   "--append",
 		"--ktap",     "-v, --verbose",	"--qemu",     "--config",   "--expected",
-		"--images",   "--check-config", "-h, --help", "--policy",
+		"--images",   "--check-config", "-h, --help", "--policy",   "--restore",
+		"--account",  "--preempt-us",
 	};
 	FILE *file = fopen("usage", "w");
 	char *text;
@@ -230,10 +247,15 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_root_is_here),
-		cmocka_unit_test(test_every_option), cmocka_unit_test(test_policy),
-		cmocka_unit_test(test_reports),	     cmocka_unit_test(test_options_after_tests),
-		cmocka_unit_test(test_qemu),	     cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_root_is_here),
+		cmocka_unit_test(test_every_option),
+		cmocka_unit_test(test_policy),
+		cmocka_unit_test(test_restore),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_options_after_tests),
+		cmocka_unit_test(test_qemu),
+		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_usage),
 	};
 
