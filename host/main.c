@@ -17,7 +17,7 @@
 #include "config.h"
 #include "environment.h"
 #include "expected.h"
-#include "expected_update.h"
+#include "expected_review.h"
 #include "explain.h"
 #include "image.h"
 #include "kernel_mode.h"
@@ -34,7 +34,6 @@
 #include "select.h"
 #include "stream_report.h"
 #include "target.h"
-#include "util/file.h"
 #include "util/loop.h"
 #include "util/text.h"
 
@@ -272,49 +271,14 @@ static int make_reports(const struct run *run, const char *dir)
 	return EXIT_EXPECTED;
 }
 
-/* The change to expected/, into a file for whoever reviews it. */
-static int write_expected_diff(const struct run *run, const struct expected_update *u,
-			       struct error *err)
-{
-	const char *named = run->options.expected_diff;
-	char *path = named ? text_copy(named)
-			   : text_format("%s/expected.diff", results_dir(run->results));
-	struct text diff = { 0 };
-	int result = expected_diff(u, &diff, err);
-
-	if (!result)
-		result = file_write(path, text_string(&diff), diff.len, err);
-	if (!result && !run->options.ktap)
-		printf("expected: %s%s\n", path,
-		       diff.len ? ": review it, then \"git apply\" it" : ": nothing to change");
-	text_free(&diff);
-	free(path);
-	return result;
-}
-
-/* What the run says of expected/. */
 static int review_expected(const struct run *run)
 {
-	struct expected_update u = {
-		.expectations = &run->expectations,
-		.config = &run->config,
-		.root = run->options.root,
-		.dir = run->options.expected,
-	};
-	struct text unmatched = { 0 };
 	struct error err;
-	json_t *json;
-	int status = EXIT_EXPECTED;
 
-	json = record_load(results_dir(run->results), &err);
-	u.run = json;
-	if (json && expected_unmatched(&u, &unmatched) && !run->options.ktap)
-		fputs(text_string(&unmatched), stdout);
-	if (json && run->options.update_expected && write_expected_diff(run, &u, &err))
-		status = complain("%s", err.text);
-	text_free(&unmatched);
-	json_decref(json);
-	return status;
+	return expected_review(&run->options, &run->config, &run->expectations,
+			       results_dir(run->results), &err)
+		       ? complain("%s", err.text)
+		       : EXIT_EXPECTED;
 }
 
 /* The table, and the file of --save. */

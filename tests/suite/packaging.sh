@@ -32,7 +32,7 @@ man_page() {
 	groff -man -Tascii -P-cbou -ww -rLL=100n "$page" >text 2>complaints || complain "groff: status $?"
 	[ ! -s complaints ] || complain "groff complains: $(head -n 5 complaints)"
 	for option in $(options_of_help); do
-		expect_text text "(^|[ ,])$option( |=|\$)"
+		expect_text text "(^|[ ,])$option( |=|\\[|\$)"
 	done
 	expect_text text 'Kernel mode'
 	expect_no_text "$page" '@[A-Z]+@'
