@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Runs faults on purpose against the tests that have to notice them, in kernel mode: one boot of the
-# kernel an architecture, a machine of its own for each. A fault runs against the test of its declared
-# check; the tests without a fault run beside them, and what they fail is not put down to a fault.
-# Writes docs/detection.md when all faults were run.
+# Runs faults on purpose against the checks that have to notice them, in kernel mode: one boot of the
+# kernel an architecture, a machine of its own for each. The same checks run without a fault beside
+# them, and what fails there is not put down to a fault.
 #
-# Usage: tests/detection/run.sh [-a ARCH] [-o DIR] [FAULT...]     DIR: default results/detection
+# Usage: tests/detection/run.sh [-f] [-a ARCH] [-o DIR] [FAULT...]
+#        -f: all of the test that has the declared check, not this check alone
+#        DIR: default results/detection
 #
 # Status: 0 every fault was noticed by its check, and none without a fault; 1 not so; 3 no run.
 set -u
@@ -19,8 +20,10 @@ usage() {
 	sed -n 's/^# \{0,1\}//; /^Usage/,/^Status/p' "$0"
 }
 
-while getopts "a:o:h" option; do
+full=
+while getopts "fa:o:h" option; do
 	case $option in
+	f) full=1 ;;
 	a) archs=$OPTARG ;;
 	o) dir=$OPTARG ;;
 	h) usage && exit 0 ;;
@@ -56,15 +59,17 @@ quiet_test() {
 	echo "counter"
 }
 
-# NAME FAULT TEST: every fault with its test, and every such test without one
+# NAME FAULT TEST CHECK: every fault with its check or test, and every one of these without a fault
 plan() {
 	local fault check test
 	while read -r fault check; do
+		[ "$check" != - ] || check=$(quiet_test).-
 		test=${check%%.*}
-		[ "$check" != - ] || test=$(quiet_test)
-		echo "$fault--$test $fault $test"
-		echo "$test - $test"
-	done < <(faults "$1") | sort -u
+		check=${check#*.}
+		[ -z "$full" ] || check=-
+		echo "$fault--$test $fault $test $check"
+		echo "sound--$test--${check//\//-} - $test $check"
+	done < <(faults "$1") | sed 's/--- / /' | sort -u
 }
 
 failed=0
