@@ -83,18 +83,29 @@ static void on_due(void *ctx)
 
 static void start_event(struct vm *vm, struct loop *loop, const struct fault_event *kind)
 {
+	struct fault_data *data = vm->fault_data;
 	struct fault_event_run *e;
 
 	if (!fault_is_on(vm, kind->id))
 		return;
-	vm->fault_events =
-		memory_resize(vm->fault_events, vm->nr_fault_events + 1, sizeof(*vm->fault_events));
+	data->events = memory_resize(data->events, data->nr_events + 1, sizeof(*data->events));
 	e = memory_zalloc(sizeof(*e));
-	vm->fault_events[vm->nr_fault_events++] = e;
+	data->events[data->nr_events++] = e;
 	*e = (struct fault_event_run){
 		.vm = vm, .loop = loop, .kind = kind, .random = now_ns() | 1
 	};
 	arm(e);
+}
+
+/* What a restore left out, once. */
+static void on_late(void *ctx)
+{
+	struct vm *vm = ctx;
+	struct error err;
+
+	if (vm_pause(vm, &err) || fault_restore_late(vm, &err))
+		vm_ended(vm, VM_ERROR, 0, "fault, a late restore: %s", err.text);
+	vm_resume(vm);
 }
 
 void fault_start(struct vm *vm, struct loop *loop)
@@ -103,13 +114,27 @@ void fault_start(struct vm *vm, struct loop *loop)
 		start_event(vm, loop, &events_of_both[i]);
 	for (size_t i = 0; i < fault_arch_nr_events; i++)
 		start_event(vm, loop, &fault_arch_events[i]);
+	if (vm->fault_data && vm->fault_data->late.nr_items)
+		loop_add_timer(loop, fault_arg(vm, fault_arch_late.id) * 1000000, on_late, vm);
+}
+
+int fault_make_vm(struct vm *vm, struct error *err)
+{
+	vm->fault_data = memory_zalloc(sizeof(*vm->fault_data));
+	return fault_arch_make_vm(vm, err);
 }
 
 void fault_free(struct vm *vm)
 {
-	for (size_t i = 0; i < vm->nr_fault_events; i++)
-		free(vm->fault_events[i]);
-	free(vm->fault_events);
+	struct fault_data *data = vm->fault_data;
+
+	if (!data)
+		return;
+	for (size_t i = 0; i < data->nr_events; i++)
+		free(data->events[i]);
+	free(data->events);
+	state_free(&data->late);
+	free(data);
 }
 
 /* ---- exits -------------------------------------------------------------------------------------- */

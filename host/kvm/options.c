@@ -292,6 +292,7 @@ int vmm_options_parse(struct vmm_options *o, int argc, char **argv)
 		return mistake("\"%s\" belongs to no option", argv[optind]);
 	if (!o->machine.image && !o->restore && !o->probe)
 		return mistake("neither --image nor --restore");
+	o->faults.restoring = o->restore;
 	if (o->machine.image && o->restore)
 		return mistake(
 			"--image and --restore exclude each other: a snapshot names its image");

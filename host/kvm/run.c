@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <time.h>
-#include "kvm/vm.h"
+#include "kvm/fault_hooks.h"
 #include "util/loop.h"
 
 #define KICK_SIGNAL	SIGUSR1
@@ -198,6 +198,7 @@ int vm_stop(struct vm *vm, struct error *err)
 {
 	if (vm_pause(vm, err))
 		return -1;
+	fault_stopped(vm);
 	state_free(&vm->at_pause);
 	if (state_save_clocks(vm, &vm->at_pause, err))
 		return -1;
@@ -209,6 +210,7 @@ int vm_stop(struct vm *vm, struct error *err)
 void vm_go_on(struct vm *vm)
 {
 	state_free(&vm->at_pause);
+	fault_going_on(vm);
 	vm_resume(vm);
 }
 

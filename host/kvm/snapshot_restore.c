@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kvm/fault_hooks.h"
 #include "kvm/image_file.h"
 #include "kvm/snapshot.h"
 #include "kvm/snapshot_format.h"
@@ -234,8 +235,10 @@ int snapshot_restore(struct snapshot *s, struct vm *vm, struct error *err)
 	if (restore_memory(s, vm, err))
 		return -1;
 	image_file_free(&s->file);
+	fault_restoring(vm, &s->state);
 	if (state_restore(vm, &s->state, err))
 		return error_prefix(err, "%s", s->name);
+	fault_restored(vm);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "kvm/fault_hooks.h"
 #include "kvm/snapshot.h"
 #include "kvm/snapshot_format.h"
 #include "util/memory.h"
@@ -120,6 +121,7 @@ static int put_state(struct writer *w, struct vm *vm, struct error *err)
 
 	if (state_save(vm, &state, err))
 		return -1;
+	fault_saved(vm, &state);
 	for (size_t i = 0; i < state.nr_items && !result; i++) {
 		const struct state_item *item = &state.items[i];
 		struct snapshot_record r = { .kind = RECORD_STATE,

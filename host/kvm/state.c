@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include "kvm/vm.h"
+#include "kvm/fault_hooks.h"
 #include "util/memory.h"
 
 void state_add(struct state *s, const char *name, u32 vcpu, const void *data, size_t size)
@@ -154,6 +154,8 @@ static int restore_one(struct vm *vm, struct vcpu *vcpu, const struct state_step
 		return 0;
 	if (!item)
 		return error_set(err, "it is missing");
+	if (fault_leaves_out(vm, vcpu, step->name))
+		return 0;
 	if (!step->restore)
 		return restore_structure(vm, vcpu, step, item, err);
 	return step->restore(vm, vcpu, item, err);
@@ -177,7 +179,7 @@ static int restore_step(struct vm *vm, const struct state_step *step, const stru
 int state_restore(struct vm *vm, const struct state *s, struct error *err)
 {
 	for (size_t i = 0; i < arch_nr_state_steps; i++) {
-		if (restore_step(vm, &arch_state_steps[i], s, err))
+		if (restore_step(vm, fault_step(vm, i), s, err))
 			return -1;
 	}
 	return 0;

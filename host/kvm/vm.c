@@ -233,5 +233,6 @@ int vm_reset(struct vm *vm, struct error *err)
 	vm->resetting = false;
 	if (result)
 		return error_prefix(err, "reset");
+	fault_was_reset(vm);
 	return arch_boot(vm, err);
 }

@@ -121,11 +121,10 @@ struct vm {
 	struct bulk_console bulk;
 	struct state power_on; /* of everything but memory, before the image was loaded */
 
-	struct state at_pause;	      /* counters and clocks as they were when the vCPUs stopped */
-	struct host_clock saved_host; /* the host's clocks when what is restored was saved */
-	struct stamp clocks_at;	      /* before the guest's clocks were made, or restored */
-	struct fault_event_run **fault_events; /* fault.c */
-	size_t nr_fault_events;
+	struct state at_pause;	       /* counters and clocks as they were when the vCPUs stopped */
+	struct host_clock saved_host;  /* the host's clocks when what is restored was saved */
+	struct stamp clocks_at;	       /* before the guest's clocks were made, or restored */
+	struct fault_data *fault_data; /* fault.c; NULL without faults */
 	struct vm_arch arch;
 };
 

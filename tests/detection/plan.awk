@@ -25,7 +25,7 @@ file == 1 {
 	next
 }
 
-/^(groups|default) *=/ { next }
+/^(groups|default|timeout) *=/ { next }
 /^args *=/ {
 	args = $0
 	sub(/^args *= */, "", args)
@@ -47,6 +47,7 @@ function emit(    lines, n, i, words) {
 			printf "image = %s\n", section
 		if (body !~ /\narch *=/)
 			printf "arch = %s\n", arch
+		printf "timeout = 90\n"
 		if (words[3] != "-")
 			printf "args = %s check=%s\n", args, words[3]
 		else if (args != "")

@@ -8,13 +8,9 @@
 #define PPM 1000000
 
 /* arm,gic.yaml: three cells an interrupt: type, number, flags; arm,arch_timer.yaml: the virtual one */
-#define CELL_NUMBER    1
-#define CELL_FLAGS     2
-#define CELLS	       3
-#define TIMER_VIRTUAL  2
-#define TIMERS	       5
-#define FLAGS_TRIGGER  15u
-#define TRIGGER_RISING 1
+#define CELL_NUMBER   1
+#define CELLS	      3
+#define TIMER_VIRTUAL 2
 
 /* A cell of a property, or NULL where a machine has no such node. */
 static fdt32_t *cell(void *fdt, const char *path, size_t index)
@@ -26,12 +22,12 @@ static fdt32_t *cell(void *fdt, const char *path, size_t index)
 	return cells && (index + 1) * sizeof(*cells) <= (size_t)len ? &cells[index] : NULL;
 }
 
-static void set_cell(void *fdt, const char *path, size_t index, u32 mask, u32 value)
+static void set_cell(void *fdt, const char *path, size_t index, u32 value)
 {
 	fdt32_t *to = cell(fdt, path, index);
 
 	if (to)
-		*to = cpu_to_fdt32((fdt32_to_cpu(*to) & ~mask) | value);
+		*to = cpu_to_fdt32(value);
 }
 
 static int add_frequency(void *fdt, size_t size, s64 ppm)
@@ -50,12 +46,10 @@ int fault_devicetree(const struct vm *vm, void *fdt, size_t size, struct error *
 	if (!vm->options->faults)
 		return 0;
 	if (fault_is_on(vm, FAULT_DT_TIMER_PPI))
-		set_cell(fdt, "/timer", TIMER_VIRTUAL * CELLS + CELL_NUMBER, ~0u,
+		set_cell(fdt, "/timer", TIMER_VIRTUAL * CELLS + CELL_NUMBER,
 			 PPI_TIMER_HYP_VIRT - 16);
-	for (size_t i = 0; fault_is_on(vm, FAULT_DT_TIMER_EDGE) && i < TIMERS; i++)
-		set_cell(fdt, "/timer", i * CELLS + CELL_FLAGS, FLAGS_TRIGGER, TRIGGER_RISING);
 	if (fault_is_on(vm, FAULT_DT_PMU_PPI))
-		set_cell(fdt, "/pmu", CELL_NUMBER, ~0u, PPI_PMU - 16 - 1);
+		set_cell(fdt, "/pmu", CELL_NUMBER, PPI_PMU - 16 - 1);
 	if (fault_is_on(vm, FAULT_DT_CLOCK_FREQUENCY) &&
 	    add_frequency(fdt, size, fault_arg(vm, FAULT_DT_CLOCK_FREQUENCY)))
 		return error_set(err, "--fault: no room for clock-frequency in the devicetree");

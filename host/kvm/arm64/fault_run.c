@@ -7,11 +7,7 @@
 
 #define PPM 1000000
 
-#define PMCNTENSET_EL0 ARM64_SYS_REG(3, 3, 9, 12, 1)
-#define PMCCNTR_EL0    ARM64_SYS_REG(3, 3, 9, 13, 0)
-
-/* Arm ARM D13.6, PMCNTENSET_EL0: the cycle counter's bit */
-#define PMCNTEN_C BIT(31)
+#define PMCCNTR_EL0 ARM64_SYS_REG(3, 3, 9, 13, 0)
 
 /* ---- counters ----------------------------------------------------------------------------------- */
 
@@ -60,18 +56,6 @@ static void strike_counters_rate(struct vm *vm, s64 ppm, struct fault_run *run)
 
 /* ---- the PMU ------------------------------------------------------------------------------------ */
 
-static void strike_pmu_stops(struct vm *vm, s64 arg, struct fault_run *run)
-{
-	u64 enabled;
-
-	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
-		if (register_get(&vm->vcpus[i], PMCNTENSET_EL0, &enabled))
-			continue;
-		enabled &= ~PMCNTEN_C;
-		register_set(&vm->vcpus[i], PMCNTENSET_EL0, &enabled);
-	}
-}
-
 static void strike_pmccntr_jump(struct vm *vm, s64 cycles, struct fault_run *run)
 {
 	u64 pmccntr;
@@ -89,7 +73,6 @@ const struct fault_event fault_arch_events[] = {
 	{ FAULT_COUNTERS_JUMP, 20000000, strike_counters_jump },
 	{ FAULT_CNTVCT_RATE, 2000000, strike_cntvct_rate },
 	{ FAULT_COUNTERS_RATE, 2000000, strike_counters_rate },
-	{ FAULT_PMU_STOPS, 5000000, strike_pmu_stops },
 	{ FAULT_PMCCNTR_JUMP, 5000000, strike_pmccntr_jump },
 };
 
@@ -98,7 +81,7 @@ const size_t fault_arch_nr_events = ARRAY_SIZE(fault_arch_events);
 /* ------------------------------------------------------------------------------------------------- */
 
 /* Both counters by one offset, as it has to be before the guest runs; 0 changes the virtual one alone. */
-int fault_arch_vm_created(struct vm *vm, struct error *err)
+int fault_arch_make_vm(struct vm *vm, struct error *err)
 {
 	if (!fault_is_on(vm, FAULT_COUNTERS_JUMP) && !fault_is_on(vm, FAULT_COUNTERS_RATE))
 		return 0;

@@ -31,10 +31,13 @@ void fault_cpuid(const struct vcpu *vcpu, struct kvm_cpuid2 *cpuid)
 		return;
 	if (timing && fault_is_on(vm, FAULT_CPUID_TSC_KHZ))
 		timing->eax += (s64)timing->eax * fault_arg(vm, FAULT_CPUID_TSC_KHZ) / PPM;
+	if (features && fault_is_on(vm, FAULT_RESTORE_OTHER_CPUID) &&
+	    vm->options->faults->restoring)
+		features->ecx &= ~LEAF1_ECX_TSC_DEADLINE;
 	if (vcpu->index != 1)
 		return;
 	if (features && fault_is_on(vm, FAULT_CPUID_VCPU1_NO_DEADLINE))
 		features->ecx &= ~LEAF1_ECX_TSC_DEADLINE;
-	if (power && fault_is_on(vm, FAULT_CPUID_NOT_INVARIANT))
-		power->edx &= ~POWER_EDX_INVARIANT_TSC;
+	if (power && fault_is_on(vm, FAULT_CPUID_VCPU1_INVARIANT))
+		power->edx ^= POWER_EDX_INVARIANT_TSC;
 }

@@ -292,7 +292,7 @@ static int skew_vcpu1(struct vm *vm, struct error *err)
 	return 0;
 }
 
-int fault_arch_vm_created(struct vm *vm, struct error *err)
+int fault_arch_make_vm(struct vm *vm, struct error *err)
 {
 	if (trap_msrs(vm, err) || set_adjust_of_vcpu1(vm, err) || skew_vcpu1(vm, err))
 		return -1;
