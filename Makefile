@@ -212,6 +212,10 @@ include packaging.mk
 check:
 	scripts/check.sh
 
+# Every fault on purpose against its check; writes docs/detection.md.
+check-detection: all
+	tests/detection/run.sh -d
+
 clean:
 	rm -rf $(filter-out build/sysroot/ build/include/,$(wildcard build/*/))
 distclean:

@@ -96,7 +96,6 @@ struct fault_left_out {
 	bool reset;	/* of a reset, else of a restore */
 	bool not_vcpu0; /* of all vCPUs but the first, so that there is one to tell of it */
 	bool only_young;
-	u64 from; /* the how many-th restore is the first, 1 where it is every one */
 };
 
 extern const struct fault_left_out fault_arch_left_out[];
@@ -122,7 +121,7 @@ int fault_restore_late(struct vm *vm, struct error *err);
 
 /* Is the guest in this state younger than a second? */
 bool fault_arch_is_young(const struct vm *vm, const struct state *s);
-void fault_arch_restored(struct vm *vm);
+void fault_arch_restored(struct vm *vm, const struct state *s);
 void fault_arch_was_reset(struct vm *vm);
 /* The vCPUs stood still for so long, by the host's counter, and are about to run. */
 void fault_arch_going_on(struct vm *vm, u64 ticks);
@@ -131,7 +130,7 @@ bool fault_skips(struct vm *vm, const struct vcpu *vcpu, const char *step);
 const struct state_step *fault_step_at(const struct vm *vm, size_t index);
 void fault_at_save(struct vm *vm, struct state *s);
 void fault_before_restore(struct vm *vm, const struct state *s);
-void fault_after_restore(struct vm *vm);
+void fault_after_restore(struct vm *vm, const struct state *s);
 
 /* A step of a restore or reset is left out? vcpu is NULL for the VM. */
 static inline bool fault_leaves_out(struct vm *vm, const struct vcpu *vcpu, const char *step)
@@ -157,10 +156,10 @@ static inline void fault_restoring(struct vm *vm, const struct state *s)
 		fault_before_restore(vm, s);
 }
 
-static inline void fault_restored(struct vm *vm)
+static inline void fault_restored(struct vm *vm, const struct state *s)
 {
 	if (vm->options->faults)
-		fault_after_restore(vm);
+		fault_after_restore(vm, s);
 }
 
 static inline void fault_was_reset(struct vm *vm)

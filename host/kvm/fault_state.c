@@ -19,7 +19,7 @@ static bool applies(const struct vm *vm, const struct vcpu *vcpu, const struct f
 		return false;
 	if (f->reset)
 		return vm->resetting;
-	return data->restoring && data->restores >= f->from && (data->young || !f->only_young);
+	return data->restoring && (data->young || !f->only_young);
 }
 
 bool fault_skips(struct vm *vm, const struct vcpu *vcpu, const char *step)
@@ -104,8 +104,8 @@ void fault_before_restore(struct vm *vm, const struct state *s)
 	keep_for_later(vm, s);
 }
 
-void fault_after_restore(struct vm *vm)
+void fault_after_restore(struct vm *vm, const struct state *s)
 {
 	vm->fault_data->restoring = false;
-	fault_arch_restored(vm);
+	fault_arch_restored(vm, s);
 }

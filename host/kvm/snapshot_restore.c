@@ -238,7 +238,7 @@ int snapshot_restore(struct snapshot *s, struct vm *vm, struct error *err)
 	fault_restoring(vm, &s->state);
 	if (state_restore(vm, &s->state, err))
 		return error_prefix(err, "%s", s->name);
-	fault_restored(vm);
+	fault_restored(vm, &s->state);
 	return 0;
 }
 

@@ -5,8 +5,9 @@
 # kernel an architecture, a machine of its own for each. The same checks run without a fault beside
 # them, and what fails there is not put down to a fault.
 #
-# Usage: tests/detection/run.sh [-f] [-a ARCH] [-o DIR] [FAULT...]
+# Usage: tests/detection/run.sh [-f] [-d] [-a ARCH] [-o DIR] [FAULT...]
 #        -f: all of the test that has the declared check, not this check alone
+#        -d: write docs/detection.md of all that was run into DIR
 #        DIR: default results/detection
 #
 # Status: 0 every fault was noticed by its check, and none without a fault; 1 not so; 3 no run.
@@ -21,9 +22,11 @@ usage() {
 }
 
 full=
-while getopts "fa:o:h" option; do
+doc=
+while getopts "fda:o:h" option; do
 	case $option in
 	f) full=1 ;;
+	d) doc=1 ;;
 	a) archs=$OPTARG ;;
 	o) dir=$OPTARG ;;
 	h) usage && exit 0 ;;
@@ -68,26 +71,42 @@ plan() {
 		check=${check#*.}
 		[ -z "$full" ] || check=-
 		echo "$fault--$test $fault $test $check"
-		echo "sound--$test--${check//\//-} - $test $check"
+		if [ -n "$full" ]; then
+			echo "$test - $test -"
+		else
+			echo "sound--$test--${check//\//-} - $test $check"
+		fi
 	done < <(faults "$1") | sed 's/--- / /' | sort -u
+}
+
+# One line a fault
+show() {
+	jq -r '(.sound[] | "FAILED   without a fault: \(.name): \(.wrong | join(" ")) \(.reason // "")"),
+		(.rows[] | "\(if .noticed then "noticed" else "MISSED " end)  \(.name)  \(.check)  \(.ms) ms" +
+			"  \(.failed - [.check] | join(" ")) \(.reason // "")")' "$1"
 }
 
 failed=0
 for arch in $archs; do
-	out=$dir/$arch
+	out=$dir/$arch${full:+-full}
 	plan "$arch" >"$dir/plan"
 	[ -s "$dir/plan" ] || continue
-	awk -v arch="$arch" -f tests/detection/plan.awk "$dir/plan" unittests.cfg >"$dir/$arch.cfg"
+	awk -v arch="$arch" -f tests/detection/plan.awk "$dir/plan" unittests.cfg >"$out.cfg"
 	rm -rf "$out"
 	# shellcheck disable=SC2046 # words of options
-	./run_tests.sh $(options "$arch") --config "$dir/$arch.cfg" -o "$out" </dev/null >"$out.txt" 2>&1
+	./run_tests.sh $(options "$arch") --config "$out.cfg" -o "$out" </dev/null >"$out.txt" 2>&1
 	[ $? -lt 3 ] || {
 		echo "detection: $arch could not be run: see $out.txt" >&2
 		exit 3
 	}
-	jq -r --arg arch "$arch" --rawfile faults "$dir/faults.txt" -f tests/detection/judge.jq \
+	jq --arg arch "$arch" --rawfile faults "$dir/faults.txt" -f tests/detection/judge.jq \
 		"$out/results.json" >"$out.judged" || exit 3
-	cat "$out.judged"
-	! grep -q '^\(MISSED\|FAILED\)' "$out.judged" || failed=1
+	show "$out.judged"
+	! show "$out.judged" | grep -q '^\(MISSED\|FAILED\)' || failed=1
 done
+if [ -n "$doc" ]; then
+	jq -r -s --rawfile coverage docs/coverage.md -f tests/detection/report.jq "$dir"/*.judged \
+		>docs/detection.md.new || exit 3
+	mv docs/detection.md.new docs/detection.md
+fi
 exit $failed

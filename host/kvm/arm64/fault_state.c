@@ -18,9 +18,9 @@
 #define PMCNTEN_C	 BIT(31)
 
 const struct fault_left_out fault_arch_left_out[] = {
-	{ FAULT_RESTORE_NO_COUNTERS, "counters", .from = 1 },
-	{ FAULT_RESTORE_COUNTERS_LATE, "counters", .from = 1 },
-	{ FAULT_RESTORE_YOUNG_NO_COUNTERS, "counters", .from = 1, .only_young = true },
+	{ FAULT_RESTORE_NO_COUNTERS, "counters" },
+	{ FAULT_RESTORE_COUNTERS_LATE, "counters" },
+	{ FAULT_RESTORE_YOUNG_NO_COUNTERS, "counters", .only_young = true },
 };
 
 const size_t fault_arch_nr_left_out = ARRAY_SIZE(fault_arch_left_out);
@@ -67,18 +67,6 @@ static void change(struct vcpu *vcpu, u64 id, u64 clear, u64 turn)
 
 /* ---- what is restored wrongly ------------------------------------------------------------------- */
 
-static void stop_virtual_timer(struct vcpu *vcpu)
-{
-	set(vcpu, KVM_REG_ARM_TIMER_CTL, 0);
-	set(vcpu, KVM_REG_ARM_TIMER_CVAL, 0);
-}
-
-static void stop_physical_timer(struct vcpu *vcpu)
-{
-	set(vcpu, KVM_REG_ARM_PTIMER_CTL, 0);
-	set(vcpu, KVM_REG_ARM_PTIMER_CVAL, 0);
-}
-
 static void move_deadlines(struct vcpu *vcpu, s64 ticks)
 {
 	add(vcpu, KVM_REG_ARM_TIMER_CVAL, ticks);
@@ -99,19 +87,42 @@ static void restored_vcpu(struct vcpu *vcpu)
 		change(vcpu, PMCNTENSET_EL0, PMCNTEN_C, 0);
 	if (fault_is_on(vm, FAULT_RESTORE_NO_PMCCNTR))
 		set(vcpu, PMCCNTR_EL0, 0);
-	if (!vcpu->index)
-		return; /* there has to be one to tell of it */
-	if (fault_is_on(vm, FAULT_RESTORE_NO_VTIMER) ||
-	    (fault_is_on(vm, FAULT_RESTORE_TWICE_NO_VTIMER) && vm->fault_data->restores > 1))
-		stop_virtual_timer(vcpu);
-	if (fault_is_on(vm, FAULT_RESTORE_NO_PTIMER))
-		stop_physical_timer(vcpu);
 }
 
-void fault_arch_restored(struct vm *vm)
+static u64 deadline_of(struct vcpu *vcpu, u64 ctl_id, u64 cval_id)
+{
+	u64 ctl, cval;
+
+	if (register_get(vcpu, ctl_id, &ctl) || register_get(vcpu, cval_id, &cval))
+		return 0;
+	return ctl & TIMER_ENABLE ? cval : 0;
+}
+
+/* All but the one that is due last, so that there is one to tell of it. */
+static void lose_timers(struct vm *vm, u64 ctl_id, u64 cval_id)
+{
+	unsigned int last = 0;
+
+	for (unsigned int i = 1; i < vm->nr_vcpus; i++) {
+		if (deadline_of(&vm->vcpus[i], ctl_id, cval_id) >
+		    deadline_of(&vm->vcpus[last], ctl_id, cval_id))
+			last = i;
+	}
+	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
+		if (i != last)
+			set(&vm->vcpus[i], ctl_id, 0);
+	}
+}
+
+void fault_arch_restored(struct vm *vm, const struct state *s)
 {
 	struct vcpu *first = &vm->vcpus[0];
 
+	if (fault_is_on(vm, FAULT_RESTORE_NO_VTIMER) ||
+	    (fault_is_on(vm, FAULT_RESTORE_TWICE_NO_VTIMER) && vm->fault_data->restores > 1))
+		lose_timers(vm, KVM_REG_ARM_TIMER_CTL, KVM_REG_ARM_TIMER_CVAL);
+	if (fault_is_on(vm, FAULT_RESTORE_NO_PTIMER))
+		lose_timers(vm, KVM_REG_ARM_PTIMER_CTL, KVM_REG_ARM_PTIMER_CVAL);
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++)
 		restored_vcpu(&vm->vcpus[i]);
 	if (fault_is_on(vm, FAULT_RESTORE_SKEW))

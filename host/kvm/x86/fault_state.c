@@ -13,12 +13,10 @@
 #define APIC_CURRENT_COUNT 0x390
 
 const struct fault_left_out fault_arch_left_out[] = {
-	{ FAULT_RESTORE_NO_DEADLINE, "tsc-deadline", .from = 1, .not_vcpu0 = true },
-	{ FAULT_RESTORE_NO_TSC, "tsc", .from = 1 },
-	{ FAULT_RESTORE_NO_KVMCLOCK, "clock", .from = 1 },
-	{ FAULT_RESTORE_KVMCLOCK_LATE, "clock", .from = 1 },
-	{ FAULT_RESTORE_TWICE_NO_DEADLINE, "tsc-deadline", .from = 2, .not_vcpu0 = true },
-	{ FAULT_RESTORE_YOUNG_NO_TSC, "tsc", .from = 1, .only_young = true },
+	{ FAULT_RESTORE_NO_TSC, "tsc" },
+	{ FAULT_RESTORE_NO_KVMCLOCK, "clock" },
+	{ FAULT_RESTORE_KVMCLOCK_LATE, "clock" },
+	{ FAULT_RESTORE_YOUNG_NO_TSC, "tsc", .only_young = true },
 	{ FAULT_RESET_KEEPS_TSC, "tsc", .reset = true, .not_vcpu0 = true },
 	{ FAULT_RESET_KEEPS_LAPIC, "lapic", .reset = true },
 	{ FAULT_RESET_KEEPS_LAPIC, "tsc-deadline", .reset = true },
@@ -71,8 +69,6 @@ static void restored_vcpu(struct vcpu *vcpu)
 {
 	const struct vm *vm = vcpu->vm;
 
-	if (fault_is_on(vm, FAULT_RESTORE_NO_APIC_COUNT) && vcpu->index)
-		clear_apic(vcpu, APIC_INITIAL_COUNT, APIC_CURRENT_COUNT + 4 - APIC_INITIAL_COUNT);
 	if (fault_is_on(vm, FAULT_RESTORE_NO_IRR) && vcpu->index)
 		clear_apic(vcpu, APIC_IRR, APIC_IRR_SIZE);
 	if (fault_is_on(vm, FAULT_RESTORE_OTHER_TSC_ADJUST))
@@ -83,8 +79,81 @@ static void restored_vcpu(struct vcpu *vcpu)
 		move_tsc(vcpu, fault_arg(vm, FAULT_RESTORE_TSC_SKEW));
 }
 
-void fault_arch_restored(struct vm *vm)
+static u64 deadline_of(struct vcpu *vcpu)
 {
+	u64 deadline;
+
+	return msr_get(vcpu, MSR_IA32_TSC_DEADLINE, &deadline) ? 0 : deadline;
+}
+
+static void lose_deadline(struct vcpu *vcpu)
+{
+	msr_set(vcpu, MSR_IA32_TSC_DEADLINE, 0);
+}
+
+static u64 count_of(struct vcpu *vcpu)
+{
+	struct kvm_lapic_state apic;
+	u32 count;
+
+	if (ioctl(vcpu->fd, KVM_GET_LAPIC, &apic) < 0)
+		return 0;
+	memcpy(&count, apic.regs + APIC_CURRENT_COUNT, sizeof(count));
+	return count;
+}
+
+static void lose_count(struct vcpu *vcpu)
+{
+	clear_apic(vcpu, APIC_INITIAL_COUNT, APIC_CURRENT_COUNT + 4 - APIC_INITIAL_COUNT);
+}
+
+/* All but the one that is due last, so that there is one to tell of it. */
+static void lose_timers(struct vm *vm, u64 (*due)(struct vcpu *vcpu),
+			void (*lose)(struct vcpu *vcpu))
+{
+	unsigned int last = 0;
+
+	for (unsigned int i = 1; i < vm->nr_vcpus; i++) {
+		if (due(&vm->vcpus[i]) > due(&vm->vcpus[last]))
+			last = i;
+	}
+	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
+		if (i != last)
+			lose(&vm->vcpus[i]);
+	}
+}
+
+static u64 saved_deadline(const struct state *s, u32 vcpu)
+{
+	const struct state_item *item = state_find(s, "tsc-deadline", vcpu);
+	u64 deadline = 0;
+
+	if (item && item->size == sizeof(deadline))
+		memcpy(&deadline, item->data, sizeof(deadline));
+	return deadline;
+}
+
+/* The latest deadline is not lost with the others: see lose_timers(). */
+static void keep_last_deadline(struct vm *vm, const struct state *s)
+{
+	unsigned int last = 0;
+
+	for (unsigned int i = 1; i < vm->nr_vcpus; i++) {
+		if (saved_deadline(s, i) > saved_deadline(s, last))
+			last = i;
+	}
+	msr_set(&vm->vcpus[last], MSR_IA32_TSC_DEADLINE, saved_deadline(s, last));
+}
+
+void fault_arch_restored(struct vm *vm, const struct state *s)
+{
+	if (fault_is_on(vm, FAULT_RESTORE_DEADLINE_BEFORE_LAPIC))
+		keep_last_deadline(vm, s);
+	if (fault_is_on(vm, FAULT_RESTORE_NO_DEADLINE) ||
+	    (fault_is_on(vm, FAULT_RESTORE_TWICE_NO_DEADLINE) && vm->fault_data->restores > 1))
+		lose_timers(vm, deadline_of, lose_deadline);
+	if (fault_is_on(vm, FAULT_RESTORE_NO_APIC_COUNT))
+		lose_timers(vm, count_of, lose_count);
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++)
 		restored_vcpu(&vm->vcpus[i]);
 }
