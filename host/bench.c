@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "baseline.h"
 #include "statistics.h"
 #include "util/text.h"
 
@@ -39,6 +40,17 @@ int bench_check_save(const char *path, struct error *err)
 				   strerror(errno));
 	free(copy);
 	return result;
+}
+
+int bench_finish(const struct options *o, const struct results *results, struct error *err)
+{
+	if (!o->ktap && !o->stream)
+		bench_print(results_benchmarks(results), stdout);
+	if (!o->save)
+		return 0;
+	if (!results_benchmarks(results)->count)
+		return error_set(err, "nothing is saved in %s: no benchmark was measured", o->save);
+	return baseline_save(o->save, results_dir(results), err);
 }
 
 /* ---- the table -------------------------------------------------------------------------------- */
@@ -99,12 +111,13 @@ static void print_row(const struct benchmarks *all, const struct benchmark *b, i
 	double error = benchmark_median(b, FIGURE_OVERHEAD_ERROR);
 	char *ratio = ratio_text(all, b), *interval = interval_text(b), *ns = ns_text(b, median);
 
-	fprintf(out, "%-*s %8s %10.2f %10.2f %10.2f %10.2f %-18s %-6s %9s  %s", width, b->key,
-		ratio, benchmark_median(b, FIGURE_MEAN), benchmark_median(b, FIGURE_SD),
-		benchmark_median(b, FIGURE_P95), median, interval, b->unit, ns,
-		b->class ? b->class : "");
+	fprintf(out, "%-*s %8s %10.2f %10.2f %10.2f %10.2f %-18s %-6s %9s", width, b->key, ratio,
+		benchmark_median(b, FIGURE_MEAN), benchmark_median(b, FIGURE_SD),
+		benchmark_median(b, FIGURE_P95), median, interval, b->unit, ns);
+	if (b->class)
+		fprintf(out, "  %s", b->class);
 	if (error > OVERHEAD_ERROR_TOLD * median)
-		fprintf(out, " (+-%.2f: calibration)", error);
+		fprintf(out, "  (+-%.2f: calibration)", error);
 	fputc('\n', out);
 	free(ratio);
 	free(interval);

@@ -201,6 +201,14 @@ static bool *received(struct boot *b, size_t test, unsigned int repetition)
 	return &b->received[test * b->spec->options->repeat + repetition - 1];
 }
 
+/* The kernel's own log; each boot has one. Malloced, without directory and suffix. */
+static char *log_name(const struct boot *b)
+{
+	unsigned int before = b->spec->repetitions_before;
+
+	return before ? text_format("kernel.%u", before + 1) : text_copy("kernel");
+}
+
 /* In the machine there is no addr2line: its backtraces are bare addresses, one a line. */
 static void put_names(struct boot *b, struct test_result *r, json_t *record)
 {
@@ -280,6 +288,8 @@ static void take_test(struct boot *b, const json_t *content)
 	}
 	*received(b, i, repetition) = true;
 	record = json_deep_copy(content);
+	json_object_set_new(record, "repetition",
+			    json_integer(repetition + b->spec->repetitions_before));
 	record_test(b, b->spec->selection->tests[i], record);
 	json_decref(record);
 }
@@ -351,26 +361,29 @@ static const struct kernel_machine_events machine_events = {
 static void record_missing(struct boot *b, const char *tail)
 {
 	const struct selection *s = b->spec->selection;
+	unsigned int repeat = b->spec->options->repeat;
+	char *name = log_name(b);
 
-	for (size_t i = 0; i < s->count * b->spec->options->repeat && !b->failed; i++) {
-		const struct test *test = s->tests[i / b->spec->options->repeat];
+	for (size_t i = 0; i < s->count * repeat && !b->failed; i++) {
+		const struct test *test = s->tests[i / repeat];
 		struct test_result r;
 
 		if (b->received[i] || test->arch != b->host->arch)
 			continue;
-		test_result_init(&r, test, i % b->spec->options->repeat + 1);
+		test_result_init(&r, test, b->spec->repetitions_before + i % repeat + 1);
 		r.verdict = VERDICT_ERROR;
 		r.raw = VERDICT_ERROR;
 		r.reason = text_format("kernel %s: %s", b->host->image.name,
 				       b->trouble ? b->trouble : "no result came of this test");
 		r.start_ns = b->start_ns - b->spec->run_start_ns;
-		r.log = text_format("logs/%s/kernel.log", arch_to_name(b->host->arch));
+		r.log = text_format("logs/%s/%s.log", arch_to_name(b->host->arch), name);
 		r.log_tail = text_copy(tail);
 		if (results_add(b->spec->results, &r, b->err))
 			fail(b);
 		progress_result(b->spec->progress, &r);
 		test_result_free(&r);
 	}
+	free(name);
 }
 
 static void note_times(const struct boot *b)
@@ -438,7 +451,8 @@ static int boot_host(struct boot *b, int *signo)
 {
 	const char *dir = results_dir(b->spec->results);
 	char *initrd = text_format("%s/.initramfs-%s.cpio", dir, arch_to_name(b->host->arch));
-	FILE *log = results_open_side_log(b->spec->results, b->host->arch, "kernel", b->err);
+	char *name = log_name(b);
+	FILE *log = results_open_side_log(b->spec->results, b->host->arch, name, b->err);
 	int result = -1;
 
 	if (log && kernel_initramfs_write(initrd, b->host, b->spec->options, b->spec->selection,
@@ -446,6 +460,7 @@ static int boot_host(struct boot *b, int *signo)
 		result = run_machine(b, initrd, log, signo);
 	unlink(initrd);
 	free(initrd);
+	free(name);
 	if (log)
 		fclose(log);
 	if (result == 0 && !*signo)

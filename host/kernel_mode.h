@@ -44,6 +44,7 @@ struct kernel_mode_spec {
 	struct results *results;
 	struct progress *progress;
 	u64 run_start_ns;
+	unsigned int repetitions_before; /* boots of other calls for the same results */
 };
 
 /*

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "baseline.h"
 #include "bench.h"
 #include "bisect.h"
 #include "check_config.h"
@@ -34,6 +33,7 @@
 #include "select.h"
 #include "stream_report.h"
 #include "target.h"
+#include "two_kernels.h"
 #include "util/loop.h"
 #include "util/text.h"
 
@@ -44,6 +44,9 @@ enum exit_status {
 	EXIT_NO_RUN = 3, /* the run could not be made or recorded, or was interrupted */
 };
 
+/* In the directory of the results: those of the second kernel of two. */
+#define OTHER_DIR "kernel-2"
+
 struct run {
 	struct options options;
 	int argc;
@@ -53,7 +56,9 @@ struct run {
 	struct selection selection;
 	struct expectations expectations;
 	struct target targets[ARCH_COUNT];
-	struct kernel_host hosts[ARCH_COUNT]; /* kernel mode's */
+	struct kernel_host hosts[ARCH_COUNT];	    /* kernel mode's */
+	struct kernel_host other_hosts[ARCH_COUNT]; /* of a second --kernel */
+	struct results *other_results;
 	bool archs[ARCH_COUNT];
 	struct results *results;
 	struct progress *progress;
@@ -176,28 +181,42 @@ static int choose_targets(struct run *run)
 /* The same for kernel mode: a kernel that cannot be had is no run at all. */
 static int choose_hosts(struct run *run)
 {
+	struct options other = run->options;
 	struct error err;
 
+	other.kernel = run->options.other_kernel;
+	other.modules = run->options.other_modules;
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		run->archs[arch] = has_tests(run, arch);
 		if (run->archs[arch] && kernel_host_prepare(&run->hosts[arch], arch, &run->options,
 							    &run->selection, &err))
 			return complain("%s", err.text);
+		if (run->archs[arch] && other.kernel &&
+		    kernel_host_prepare(&run->other_hosts[arch], arch, &other, &run->selection,
+					&err))
+			return complain("%s", err.text);
 	}
 	return EXIT_EXPECTED;
 }
 
-/* Before the first boot: a file that cannot be written afterwards would cost the whole run. */
-static int choose_bench(struct run *run)
+/* Is all time that will be measured made of instructions? */
+static bool are_figures_exact(const struct run *run)
 {
 	bool exact = true;
-	struct error err;
 
 	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		if (run->archs[arch])
 			exact &= results_target_of(run, arch).exact;
 	}
-	bench_choose(&run->options, exact, run->start_ns);
+	return exact;
+}
+
+/* Before the first boot: a file that cannot be written afterwards would cost the whole run. */
+static int choose_bench(struct run *run)
+{
+	struct error err;
+
+	bench_choose(&run->options, are_figures_exact(run), run->start_ns);
 	if (run->options.save && bench_check_save(run->options.save, &err))
 		return complain("%s", err.text);
 	return EXIT_EXPECTED;
@@ -281,23 +300,6 @@ static int review_expected(const struct run *run)
 		       : EXIT_EXPECTED;
 }
 
-/* The table, and the file of --save. */
-static int finish_bench(const struct run *run)
-{
-	const struct options *o = &run->options;
-	struct error err;
-
-	if (!o->ktap && !o->stream)
-		bench_print(results_benchmarks(run->results), stdout);
-	if (!o->save)
-		return EXIT_EXPECTED;
-	if (!results_benchmarks(run->results)->count)
-		return complain("nothing is saved in %s: no benchmark was measured", o->save);
-	if (baseline_save(o->save, results_dir(run->results), &err))
-		return complain("%s", err.text);
-	return EXIT_EXPECTED;
-}
-
 static int finish_results(struct run *run, int signo, bool failed)
 {
 	struct results_totals totals;
@@ -316,8 +318,9 @@ static int finish_results(struct run *run, int signo, bool failed)
 		complain("interrupted (%s): the tests that had ended are in %s", strsignal(signo),
 			 results_dir(run->results));
 	/* The totals are the last line. */
-	if (run->options.bench && !signo && !failed)
-		reported = finish_bench(run);
+	if (run->options.bench && !signo && !failed &&
+	    bench_finish(&run->options, run->results, &err))
+		reported = complain("%s", err.text);
 	reported = MAX(make_reports(run, results_dir(run->results)), reported);
 	if (!reported)
 		reported = review_expected(run);
@@ -359,15 +362,44 @@ static int run_tests(struct run *run)
 	return finish_results(run, signo, failed);
 }
 
-static int run_in_kernels(struct run *run)
+static int compare(const char *old, const char *new, double threshold)
 {
-	struct kernel_mode_spec spec = {
+	struct error err;
+
+	switch (compare_files(old, new, threshold, stdout, &err)) {
+	case COMPARE_SAME:
+		return EXIT_EXPECTED;
+	case COMPARE_SLOWER:
+		return EXIT_SLOWER;
+	case COMPARE_FAILED:
+		break;
+	}
+	return complain("%s", err.text);
+}
+
+static struct kernel_mode_spec kernel_mode_spec_of(struct run *run)
+{
+	return (struct kernel_mode_spec){
 		.options = &run->options,
 		.selection = &run->selection,
 		.hosts = run->hosts,
 		.results = run->results,
+		.progress = run->progress,
 		.run_start_ns = run->start_ns,
 	};
+}
+
+static void show_hosts(const struct run *run)
+{
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
+		if (run->archs[arch])
+			kernel_host_show(&run->hosts[arch], run->progress);
+	}
+}
+
+static int run_in_kernels(struct run *run)
+{
+	struct kernel_mode_spec spec;
 	size_t planned = run->selection.count * run->options.repeat;
 	struct error err;
 	bool failed;
@@ -375,16 +407,54 @@ static int run_in_kernels(struct run *run)
 
 	begin_results(run, planned);
 	run->progress = progress_new(&run->options, results_dir(run->results), planned);
-	spec.progress = run->progress;
 	show_faults(run);
-	for (int arch = 0; arch < ARCH_COUNT; arch++) {
-		if (run->archs[arch])
-			kernel_host_show(&run->hosts[arch], run->progress);
-	}
+	show_hosts(run);
+	spec = kernel_mode_spec_of(run);
 	failed = kernel_mode_run(&spec, &signo, &err);
 	if (failed)
 		complain("%s", err.text);
 	return finish_results(run, signo, failed);
+}
+
+/*
+ * The same with two of them, whose results have a directory each. A test that fails comes before a
+ * benchmark that became slower.
+ */
+static int run_in_two_kernels(struct run *run)
+{
+	size_t planned = run->selection.count * run->options.repeat;
+	char *dir = text_format("%s/" OTHER_DIR, results_dir(run->results));
+	struct kernel_mode_spec first, second;
+	struct run other = *run;
+	struct error err;
+	int signo, status;
+	bool failed;
+
+	run->other_results = results_open(dir, run->start_ns, &err);
+	free(dir);
+	if (!run->other_results)
+		return complain("%s", err.text);
+	memcpy(other.hosts, run->other_hosts, sizeof(other.hosts));
+	other.results = run->other_results;
+	begin_results(run, planned);
+	begin_results(&other, planned);
+	run->progress = progress_new(&run->options, results_dir(run->results), planned);
+	other.progress = progress_new(&run->options, results_dir(other.results), planned);
+	show_faults(run);
+	show_hosts(run);
+	show_hosts(&other);
+	first = kernel_mode_spec_of(run);
+	second = kernel_mode_spec_of(&other);
+	failed = two_kernels_run(&first, &second, are_figures_exact(run), &signo, &err);
+	if (failed)
+		complain("%s", err.text);
+	status = finish_results(run, signo, failed);
+	status = MAX(finish_results(&other, signo, failed), status);
+	progress_free(other.progress);
+	if (status != EXIT_EXPECTED)
+		return status;
+	return compare(results_dir(run->results), results_dir(other.results),
+		       run->options.threshold);
 }
 
 static int list_tests(struct run *run)
@@ -400,21 +470,6 @@ static int list_tests(struct run *run)
 	else
 		selection_print(&run->selection, stdout);
 	return EXIT_EXPECTED;
-}
-
-static int compare(const struct options *o)
-{
-	struct error err;
-
-	switch (compare_files(o->tests[0], o->tests[1], o->threshold, stdout, &err)) {
-	case COMPARE_SAME:
-		return EXIT_EXPECTED;
-	case COMPARE_SLOWER:
-		return EXIT_SLOWER;
-	case COMPARE_FAILED:
-		break;
-	}
-	return complain("%s", err.text);
 }
 
 static int merge(struct run *run)
@@ -456,7 +511,8 @@ static int main_run(struct run *run)
 	if (run->options.from)
 		return make_reports(run, run->options.from);
 	if (run->options.compare)
-		return compare(&run->options);
+		return compare(run->options.tests[0], run->options.tests[1],
+			       run->options.threshold);
 	if (run->options.list_faults) {
 		fault_list(stdout);
 		return EXIT_EXPECTED;
@@ -499,6 +555,8 @@ static int main_run(struct run *run)
 	run->results = results_open(run->options.out_dir, run->start_ns, &err);
 	if (!run->results)
 		return complain("%s", err.text);
+	if (run->options.other_kernel)
+		return run_in_two_kernels(run);
 	return run->options.kernel ? run_in_kernels(run) : run_tests(run);
 }
 
@@ -520,10 +578,12 @@ static void run_free(struct run *run)
 {
 	progress_free(run->progress);
 	results_free(run->results);
-	for (int arch = 0; arch < ARCH_COUNT; arch++)
+	results_free(run->other_results);
+	for (int arch = 0; arch < ARCH_COUNT; arch++) {
 		target_free(&run->targets[arch]);
-	for (int arch = 0; arch < ARCH_COUNT; arch++)
 		kernel_host_free(&run->hosts[arch]);
+		kernel_host_free(&run->other_hosts[arch]);
+	}
 	expected_free(&run->expectations);
 	selection_free(&run->selection);
 	config_free(&run->config);

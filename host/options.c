@@ -98,6 +98,7 @@ void options_usage(FILE *out)
 	      "Kernel mode: the tests run by our own VMM on a kernel that is booted for it.\n"
 	      "  --kernel WHAT         debian:VERSION (6.12) or debian:SUITE, which is fetched; a\n"
 	      "                        kernel build tree; a bzImage, vmlinuz or Image\n"
+	      "                        two times, with --bench: both in turn, and compared\n"
 	      "  --modules DIR         where its KVM modules are, if not beside it\n"
 	      "  --kernel-append WORDS for the kernel's command line, such as kvm-arm.mode=nvhe\n"
 	      "  --kernel-cpu MODEL    CPU of its machine (arm64: neoverse-n1; x86_64: max)\n"
@@ -474,6 +475,14 @@ static int check_faults(const struct options *o)
 		       o->faults[0]);
 }
 
+/* Once, or a second time for the other kernel. */
+static int take_two(const char *option, char **first, char **second, const char *value)
+{
+	if (*second)
+		return mistake("%s '%s': there are two already", option, value);
+	return take_path(*first ? second : first, value);
+}
+
 /* ---- QEMU ------------------------------------------------------------------------------------ */
 
 /* As ./configure found it; where it is not there any more, the one of that name in PATH. */
@@ -670,9 +679,9 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		o->explain = optarg;
 		return -1;
 	case OPTION_KERNEL:
-		return take_path(&o->kernel, optarg);
+		return take_two("--kernel", &o->kernel, &o->other_kernel, optarg);
 	case OPTION_MODULES:
-		return take_path(&o->modules, optarg);
+		return take_two("--modules", &o->modules, &o->other_modules, optarg);
 	case OPTION_KERNEL_APPEND:
 		return take_words(&o->kernel_append, optarg);
 	case OPTION_KERNEL_CPU:
@@ -774,6 +783,15 @@ static int check_bench(const struct options *o)
 		return mistake("--bench boots every test several times itself: instead of "
 			       "--repeat, say --boots %u",
 			       o->repeat);
+	if (o->other_kernel && !o->bench)
+		return mistake("two times --kernel: benchmarks of two kernels can be compared, by "
+			       "--bench; tests run on one");
+	if (o->other_modules && !o->other_kernel)
+		return mistake("two times --modules is for two times --kernel");
+	if (o->other_kernel && o->save)
+		return mistake("--save %s: of which kernel? The results of both are kept, in a "
+			       "directory each (-o)",
+			       o->save);
 	if (o->compare && o->bench)
 		return mistake("--compare reads two files and runs nothing: leave out --bench");
 	if (o->compare && words_count(o->tests) != 2)
@@ -844,6 +862,8 @@ void options_free(struct options *o)
 	free(o->save);
 	free(o->kernel);
 	free(o->modules);
+	free(o->other_kernel);
+	free(o->other_modules);
 	free(o->kernel_append);
 	free(o->kernel_cpu);
 	free(o->outer_qemu);

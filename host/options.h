@@ -44,6 +44,8 @@ struct options {
 	char **tests;		   /* names, NULL-terminated */
 	char *kernel;		   /* --kernel WHAT, or NULL */
 	char *modules;		   /* --modules DIR, or NULL */
+	char *other_kernel;	   /* a second --kernel, to compare with, or NULL */
+	char *other_modules;	   /* a second --modules, or NULL */
 	char *kernel_append;	   /* --kernel-append WORDS, or NULL */
 	char *kernel_cpu;	   /* --kernel-cpu MODEL, or NULL */
 	unsigned kernel_smp;	   /* --kernel-smp N; 0: as many as the widest guest */
