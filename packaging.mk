@@ -134,3 +134,10 @@ efi: efi-$(1)
 endef
 $(foreach arch,$(ARCHES),$(eval $(call efi_rules,$(arch))))
 .PHONY: efi $(addprefix efi-,$(ARCHES))
+
+# ---- reference -----------------------------------------------------------------------------------
+
+.PHONY: reference
+reference: images build/$(NATIVE)/host/runner
+	$(call say,REF,build/reference.md) scripts/reference.sh build/$(NATIVE)/host/runner \
+		>build/reference.md.tmp && mv build/reference.md.tmp build/reference.md

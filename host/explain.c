@@ -301,3 +301,49 @@ int explain(const struct explain_spec *spec, const char *what, FILE *out, struct
 	selection_free(&selection);
 	return explained ? 0 : -1;
 }
+
+/* ---- all of them ------------------------------------------------------------------------------ */
+
+static void print_line(const struct test *test, const json_t *list, const char *name, FILE *out)
+{
+	const char *guards = check_list_field(list, name, "guards");
+	const char *story = check_list_field(list, name, "text");
+
+	fprintf(out, "%s.%s\t%s\t%s\n", test->key, name, guards ? guards : "", story ? story : "");
+}
+
+static int list_test(const struct explain_spec *spec, const struct test *test,
+		     const struct target *target, FILE *out, struct error *err)
+{
+	const json_t *check;
+	json_t *list;
+
+	if (!target->usable)
+		return error_set(err, "%s cannot be asked: %s", test->key, target->accel_reason);
+	list = check_list_ask(test, target, spec->options, err);
+	if (!list)
+		return -1;
+	for (size_t i = 0; (check = json_array_get(list, i)); i++)
+		print_line(test, list, json_string_value(json_object_get(check, "name")), out);
+	json_decref(list);
+	return 0;
+}
+
+int explain_list(const struct explain_spec *spec, const struct selection *selection, FILE *out,
+		 struct error *err)
+{
+	struct target targets[ARCH_COUNT] = { 0 };
+	int result = 0;
+
+	for (size_t i = 0; i < selection->count && !result; i++) {
+		const struct test *test = selection->tests[i];
+		struct target *target = &targets[test->arch];
+
+		if (!target->vmm_path)
+			target_choose(target, test->arch, spec->options);
+		result = list_test(spec, test, target, out, err);
+	}
+	for (int arch = 0; arch < ARCH_COUNT; arch++)
+		target_free(&targets[arch]);
+	return result;
+}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "check_list.h"
 #include "expected.h"
+#include "select.h"
 
 struct explain_spec {
 	const struct options *options;
@@ -22,6 +23,13 @@ struct explain_spec {
  * when there is no such test or check, or no image could be asked.
  */
 int explain(const struct explain_spec *spec, const char *what, FILE *out, struct error *err);
+
+/*
+ * Every check of these tests, a line each: "x86_64/counter.cross-cpu/2", its defects ("T2,T7") and its
+ * story, with tabs between. -1 with err set at the first image that could not be asked.
+ */
+int explain_list(const struct explain_spec *spec, const struct selection *selection, FILE *out,
+		 struct error *err);
 
 /* One check of a list, as explain() prints it; for its tests. */
 void explain_check(const struct explain_spec *spec, const struct test *test, const json_t *list,

@@ -499,6 +499,9 @@ static int explain_checks(struct run *run)
 	};
 	struct error err;
 
+	if (run->options.list_checks)
+		return explain_list(&spec, &run->selection, stdout, &err) ? complain("%s", err.text)
+									  : EXIT_EXPECTED;
 	return explain(&spec, run->options.explain, stdout, &err) ? complain("%s", err.text)
 								  : EXIT_EXPECTED;
 }
@@ -522,7 +525,7 @@ static int main_run(struct run *run)
 	if (run->options.check_config)
 		return check_config(&run->config, run->options.root) ? EXIT_NO_RUN : EXIT_EXPECTED;
 	config_add_faults(&run->config, run->options.faults);
-	if (run->options.list)
+	if (run->options.list && !run->options.list_checks)
 		return list_tests(run);
 	if (run->options.bisect) {
 		status = bisect_build(&run->options);
@@ -545,7 +548,7 @@ static int main_run(struct run *run)
 		return EXIT_NO_RUN;
 	if (target_fetch_qemus(&run->options, &err))
 		return complain("%s", err.text);
-	if (run->options.explain)
+	if (run->options.explain || run->options.list_checks)
 		return explain_checks(run);
 	status = run->options.kernel ? choose_hosts(run) : choose_targets(run);
 	if (!status && run->options.bench)
@@ -560,11 +563,15 @@ static int main_run(struct run *run)
 	return run->options.kernel ? run_in_kernels(run) : run_tests(run);
 }
 
-/* The run's status in the words of git bisect run. */
-static int status_for_bisect(const struct run *run, int status)
+/* The run's status, with --bisect in the words of git bisect run. */
+static int bisected(const struct run *run, int status)
 {
 	struct error err;
-	json_t *json = run->results ? record_load(results_dir(run->results), &err) : NULL;
+	json_t *json;
+
+	if (!run->options.bisect)
+		return status;
+	json = run->results ? record_load(results_dir(run->results), &err) : NULL;
 
 	/* What the build said already. */
 	if (!run->results && status >= BISECT_SKIP)
@@ -615,9 +622,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	status = options_parse(&run.options, argc, argv);
 	if (status < 0)
-		status = main_run(&run);
-	if (run.options.bisect)
-		status = status_for_bisect(&run, status);
+		status = bisected(&run, main_run(&run));
+	else if (run.options.bisect && status)
+		status = BISECT_STOP; /* a command line that is wrong is so for every commit */
 	run_free(&run);
 	return status;
 }

@@ -38,6 +38,9 @@ void options_usage(FILE *out)
 	      "(arm64/counter). Names and groups add up.\n"
 	      "\n"
 	      "  -l, --list            list the tests and exit\n"
+	      "  --list-checks         list the checks of the tests that are named, else of all, "
+	      "by\n"
+	      "                        asking their images: name, defects, story; exit\n"
 	      "  --explain CHECK       what a check (counter.cross-cpu) or a test is about, what "
 	      "its\n"
 	      "                        failure means, how to run it alone; exit\n"
@@ -93,7 +96,7 @@ void options_usage(FILE *out)
 	      "                        directory)\n"
 	      "  --bisect[=COMMAND]    for git bisect run in the tree of --kernel: build it first\n"
 	      "                        (default: make olddefconfig, then make); status 0 good,\n"
-	      "                        1 bad, 125 cannot be told, 129 and above stop\n"
+	      "                        1 bad, 125 cannot be told, 128 and above stop\n"
 	      "\n"
 	      "Kernel mode: the tests run by our own VMM on a kernel that is booted for it.\n"
 	      "  --kernel WHAT         debian:VERSION (6.12) or debian:SUITE, which is fetched; a\n"
@@ -163,6 +166,7 @@ enum {
 	OPTION_IMAGES,
 	OPTION_CHECK_CONFIG,
 	OPTION_EXPLAIN,
+	OPTION_LIST_CHECKS,
 	OPTION_SHARD,
 	OPTION_MERGE,
 	OPTION_UPDATE_EXPECTED,
@@ -211,6 +215,7 @@ static const struct option long_options[] = {
 	{ "expected", required_argument, NULL, OPTION_EXPECTED },
 	{ "images", required_argument, NULL, OPTION_IMAGES },
 	{ "check-config", no_argument, NULL, OPTION_CHECK_CONFIG },
+	{ "list-checks", no_argument, NULL, OPTION_LIST_CHECKS },
 	{ "explain", required_argument, NULL, OPTION_EXPLAIN },
 	{ "shard", required_argument, NULL, OPTION_SHARD },
 	{ "merge", no_argument, NULL, OPTION_MERGE },
@@ -673,6 +678,10 @@ static int take_option(struct options *o, int option, struct text *qemu)
 		return -1;
 	case OPTION_MACHINES:
 		o->machines = true;
+		o->list = true;
+		return -1;
+	case OPTION_LIST_CHECKS:
+		o->list_checks = true;
 		o->list = true;
 		return -1;
 	case OPTION_EXPLAIN:

@@ -40,6 +40,7 @@ struct options {
 	bool bisect;		   /* --bisect[=COMMAND]: exit status for "git bisect run" */
 	const char *bisect_build;  /* its COMMAND, or NULL */
 	bool machines;		   /* --machines: for scripts/standalone.sh; then exit */
+	bool list_checks;	   /* --list-checks; then exit */
 	const char *explain;	   /* --explain CHECK; then exit. Or NULL */
 	char **tests;		   /* names, NULL-terminated */
 	char *kernel;		   /* --kernel WHAT, or NULL */

@@ -6,6 +6,9 @@
 # shellcheck source-path=SCRIPTDIR source=suite.sh
 . "$(dirname "$0")/suite.sh"
 
+native=x86_64
+[ "$HOSTTYPE" = aarch64 ] && native=arm64
+
 build() { # build TARGET [VARIABLE=VALUE...]
 	make -s -C "$root" "$@" >make.log 2>&1 || complain "make $* failed: $(tail -n 5 make.log)"
 }
@@ -110,6 +113,19 @@ explains_a_check() {
 	expect_text stderr "mean 'counter'"
 }
 
+# It has every option, and of a test every check with what it guards.
+reference() {
+	local option
+	"$root/scripts/reference.sh" "$root/build/$native/host/runner" x86_64/counter >reference.md ||
+		complain "scripts/reference.sh: status $?"
+	for option in $(options_of_help); do
+		expect_text reference.md "^  (-[a-z], )?$option( |=|\\[|\$)"
+	done
+	expect_text reference.md '^### x86_64/counter$'
+	expect_text reference.md '^\| .cross-cpu/2. \| .*T7.* \| RDTSC never .* \|$'
+	expect_text reference.md '^deadline-early '
+}
+
 # The same bytes twice, and from a clone.
 tarball() {
 	local file name
@@ -136,6 +152,7 @@ it "installed and moved, it runs without the checkout" installed
 it "what was installed is uninstalled" uninstalled
 it "what checks guard against is in the catalogue" guards_are_known
 it "--explain tells of a check, and what is meant by a name that is none" explains_a_check
+it "the reference has every option, check and fault" reference
 it "bash completes options, tests and groups" completion
 if git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 	it "the tarball has the same bytes twice, and from a clone" tarball
