@@ -25,6 +25,20 @@ static int put_in_step(struct vcpu *vcpu, struct error *err)
 	return 0;
 }
 
+/*
+ * KVM looks up who an INIT is for in a map of local APICs, and makes that map anew before it has added a
+ * new vCPU to the VM (arch/x86/kvm/x86.c, kvm_arch_vcpu_create()). Setting the local APIC's state makes
+ * it once more (arch/x86/kvm/lapic.c, kvm_apic_set_state()).
+ */
+static int put_on_the_map(struct vcpu *vcpu, struct error *err)
+{
+	struct kvm_lapic_state apic;
+
+	if (ioctl(vcpu->fd, KVM_GET_LAPIC, &apic) < 0 || ioctl(vcpu->fd, KVM_SET_LAPIC, &apic) < 0)
+		return error_set(err, "vCPU %u: its local APIC: %s", vcpu->index, strerror(errno));
+	return 0;
+}
+
 /* The MADT has named it from the start (acpi.c); it waits for the guest's INIT and SIPI. */
 int arch_plug(struct vm *vm, struct error *err)
 {
@@ -32,7 +46,7 @@ int arch_plug(struct vm *vm, struct error *err)
 
 	if (vcpu->fd >= 0)
 		return error_set(err, "vCPU %u: an earlier attempt at it failed", vm->nr_vcpus);
-	if (vm_create_vcpu(vm, vm->nr_vcpus, err) ||
+	if (vm_create_vcpu(vm, vm->nr_vcpus, err) || put_on_the_map(vcpu, err) ||
 	    state_save_vcpu(vm, vcpu, &vm->power_on, err) || put_in_step(vcpu, err) ||
 	    vm_start_thread(vcpu, err))
 		return -1;
