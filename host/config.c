@@ -9,6 +9,7 @@
 #include "backend.h"
 #include "config.h"
 #include "ini.h"
+#include "cost_limits.h"
 #include "kvm/fault.h"
 #include "util/memory.h"
 #include "util/text.h"
@@ -222,18 +223,37 @@ static void set_fault(struct section *s, const struct ini_key *key)
 	s->test.faults = words_split(key->value, ", \t");
 }
 
+static void set_limit(struct section *s, const struct ini_key *key)
+{
+	struct error err;
+
+	if (limits_check_text(key->value, &err))
+		mistake(s, key, "limit: %s", err.text);
+	else
+		set_string(&s->test.limits, key->value);
+}
+
 static const struct {
 	const char *name;
 	void (*set)(struct section *s, const struct ini_key *key);
 } config_keys[] = {
-	{ "arch", set_arch },	    { "image", set_image },
-	{ "args", set_args },	    { "smp", set_smp },
-	{ "maxcpus", set_maxcpus }, { "memory", set_memory },
-	{ "groups", set_groups },   { "timeout", set_timeout },
-	{ "timing", set_timing },   { "default", set_default },
-	{ "el2", set_el2 },	    { "cpu", set_cpu },
-	{ "machine", set_machine }, { "vmm", set_vmm },
-	{ "accel", set_accel },	    { "counter-offset", set_counter_offset },
+	{ "arch", set_arch },
+	{ "image", set_image },
+	{ "args", set_args },
+	{ "smp", set_smp },
+	{ "maxcpus", set_maxcpus },
+	{ "memory", set_memory },
+	{ "groups", set_groups },
+	{ "timeout", set_timeout },
+	{ "timing", set_timing },
+	{ "default", set_default },
+	{ "el2", set_el2 },
+	{ "cpu", set_cpu },
+	{ "machine", set_machine },
+	{ "limit", set_limit },
+	{ "vmm", set_vmm },
+	{ "accel", set_accel },
+	{ "counter-offset", set_counter_offset },
 	{ "fault", set_fault },
 };
 
@@ -277,6 +297,7 @@ static void test_free(struct test *test)
 	words_free(test->groups);
 	free(test->cpu);
 	free(test->machine);
+	free(test->limits);
 	words_free(test->faults);
 }
 
@@ -323,6 +344,7 @@ static void add_test(struct config *config, struct section *s, enum arch arch)
 	test.groups = words_copy(s->test.groups);
 	test.cpu = text_copy(s->test.cpu);
 	test.machine = text_copy(s->test.machine);
+	test.limits = text_copy(s->test.limits);
 	test.faults = s->test.faults ? words_copy(s->test.faults) : NULL;
 	config->tests = memory_resize(config->tests, config->count + 1, sizeof(*config->tests));
 	config->tests[config->count++] = test;

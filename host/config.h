@@ -33,6 +33,7 @@ struct test {
 	unsigned vmms;	    /* key "vmm": bit set of enum vmm_kind that may run it, default all */
 	unsigned accels;    /* key "accel": bit set of enum accel, default all */
 	char **faults;	    /* key "fault": on purpose, of our own VMM; NULL-terminated or NULL */
+	char *limits;	    /* key "limit": ratios of costs, see cost_limits.h; or NULL */
 	unsigned line;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "interrupt.h"
 #include "judge.h"
+#include "cost_limits.h"
 #include "statistics.h"
 #include "stream_report.h"
 #include "test_run.h"
@@ -119,6 +120,7 @@ static void complete(struct job *job)
 		torn |= fclose(job->log) != 0;
 		job->log = NULL;
 	}
+	limits_apply(&job->result, &c);
 	judge(&job->result, s->spec->expectations, &c);
 	if (results_add(s->spec->results, &job->result, s->err)) {
 		fail(s);

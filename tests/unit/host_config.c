@@ -165,7 +165,7 @@ static void all_mistakes_are_told_in_order(void **state)
 		":1: key 'stray' stands before the first [section]\n" FILE_NAME
 		":4: smp = many: must be a whole number from 1 to 64\n" FILE_NAME
 		":5: unknown key 'nonsense'; the keys are: arch, image, args, smp, maxcpus, "
-		"memory, groups, timeout, timing, default, el2, cpu, machine, vmm, accel, "
+		"memory, groups, timeout, timing, default, el2, cpu, machine, limit, vmm, accel, "
 		"counter-offset, fault\n" FILE_NAME
 		":6: 'just words' is neither [section] nor key = value\n" FILE_NAME
 		":8: test 'one' for arm64 is there already, in line 2; a name may stand "
