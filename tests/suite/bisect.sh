@@ -53,11 +53,11 @@ bisect() {
 		>stdout 2>stderr
 	# Between good two and bad five lie only commits that cannot be told.
 	expect_text stdout "only 'skip'ped commits left|five"
-	(cd tree && git bisect log) >log
-	expect_text log '^# good: .* two$'
-	expect_text log '^# bad: .* five$'
-	expect_text log '^# skip: .* (three|four)$'
-	expect_no_text log '^# (good|bad): .* (three|four)$'
+	git -C tree bisect log >history
+	expect_text history '^# good: .* two$'
+	expect_text history '^# bad: .* five$'
+	expect_text history '^# skip: .* (three|four)$'
+	expect_no_text history '^# (good|bad): .* (three|four)$'
 }
 
 without_a_kernel() {

@@ -75,7 +75,7 @@ completion() {
 			_ktt_complete "\$1"
 			echo "\${COMPREPLY[*]}"
 		}
-		complete_words "$run" --acc
+		complete_words "$run" --acce
 		complete_words "$run" --accel i
 		complete_words "$run" selftest-u
 		complete_words "$run" -g self,ti
